@@ -1,0 +1,123 @@
+"""Life of one delivery: its states, and the one decision after each attempt.
+
+    pending ──claim──▶ sending ──yes──▶ sent
+       ▲                  │
+       ├──temporary───────┤
+       └──lapsed lease────┤──no─────▶ failed · cancelled
+                          └──can't be known──▶ unknown   (never resent by machine)
+
+The row is committed before the request leaves, so a crash at any line ends in `sending` with a lease, never in nothing.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.domain.errors import AppError, ReceiverError, SendError, TemporaryError
+
+MAX_ATTEMPTS = 8
+FIRST_WAIT_S = 5.0
+LONGEST_WAIT_S = 600.0
+# The platform drops a repeated uuid for one hour after the first success; ten minutes are kept for its own delays.
+# Source: feishu-platform notes 2.3.
+SAME_UUID_HOLDS = timedelta(minutes=50)
+LEASE = timedelta(seconds=60)
+
+
+class Status(StrEnum):
+    """States of the ledger."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    SENT = "sent"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+
+
+FINAL = frozenset({Status.SENT, Status.FAILED, Status.UNKNOWN, Status.CANCELLED, Status.SKIPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The platform's yes."""
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What the decision needs: `attempts` counts this one; `maybe_sent_at` is the first whose end nobody saw."""
+
+    attempts: int
+    maybe_sent_at: datetime | None
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What the ledger is to say next. `counts` False: the attempt is not to be held against the delivery."""
+
+    status: Status
+    not_before: datetime | None = None
+    maybe_sent_at: datetime | None = None
+    message_id: str | None = None
+    code: int | None = None
+    reason: str | None = None
+    counts: bool = True
+
+
+def put_back(attempt: Attempt, now: datetime) -> Step:
+    """A claim whose request never left: it was no attempt."""
+    return Step(Status.PENDING, now, attempt.maybe_sent_at, counts=False)
+
+
+def next_step(attempt: Attempt, outcome: Accepted | SendError, now: datetime, jitter: float) -> Step:
+    """Decide what follows an attempt.
+
+    Units: jitter in [0, 1) spreads the wait. An AppError costs no attempt: the row waits until the queue goes on.
+    """
+    if isinstance(outcome, Accepted):
+        return Step(Status.SENT, message_id=outcome.message_id, code=0)
+    if isinstance(outcome, AppError):
+        return replace(put_back(attempt, now), code=outcome.code, reason=outcome.reason)
+    if isinstance(outcome, TemporaryError):
+        return _later(attempt, outcome, now, jitter)
+    return _refused(attempt, outcome)
+
+
+def lapsed(attempt: Attempt, now: datetime) -> Step:
+    """Decide on a delivery whose sender died: it may have arrived, and the same uuid settles it while it holds."""
+    since = attempt.maybe_sent_at or attempt.started_at
+    reason = "发送进程中断，结果未知"
+    if now - since >= SAME_UUID_HOLDS:
+        return Step(Status.UNKNOWN, reason=reason)
+    return Step(Status.PENDING, now, since, reason=reason)
+
+
+def backoff_s(attempts: int, jitter: float) -> float:
+    """Seconds to wait after the n-th attempt: 5, 10, 20 … capped at 600, then up to half as much again."""
+    wait = min(FIRST_WAIT_S * 2.0 ** min(attempts - 1, 20), LONGEST_WAIT_S)
+    return wait * (1 + jitter / 2)
+
+
+def _later(attempt: Attempt, error: TemporaryError, now: datetime, jitter: float) -> Step:
+    since = attempt.maybe_sent_at
+    if error.maybe_sent and since is None:
+        since = attempt.started_at
+    wait = error.retry_after_s if error.retry_after_s is not None else backoff_s(attempt.attempts, jitter)
+    due = now + timedelta(seconds=wait)
+    if since is not None and due - since >= SAME_UUID_HOLDS:
+        return Step(Status.UNKNOWN, maybe_sent_at=since, code=error.code, reason=error.reason)
+    if attempt.attempts >= MAX_ATTEMPTS and not error.whole_app:
+        status = Status.FAILED if since is None else Status.UNKNOWN
+        return Step(status, maybe_sent_at=since, code=error.code, reason=error.reason)
+    return Step(Status.PENDING, due, since, code=error.code, reason=error.reason)
+
+
+def _refused(attempt: Attempt, error: SendError) -> Step:
+    # A refusal after an attempt that may have arrived: the reader may have it, so `failed` would invite a second copy.
+    maybe = attempt.maybe_sent_at is not None and not isinstance(error, ReceiverError)
+    status = Status.UNKNOWN if maybe else Status.FAILED
+    return Step(status, maybe_sent_at=attempt.maybe_sent_at, code=error.code, reason=error.reason)
