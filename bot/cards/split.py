@@ -1,0 +1,120 @@
+"""Passages -> parts that each fit one card: order kept, nothing lost, as few parts as reasonable.
+
+Sizes are sums: a JSON string costs what its characters cost. So parts are planned with numbers alone, in time linear
+in the text, and the caller renders each part once to verify.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from bot.cards.sentences import Atom, Cut
+from bot.domain.errors import BotError
+
+# How much of a part may stay empty for the sake of a better cut, and how many more parts than the fewest are fine.
+_SLACK = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What something costs: bytes of the request body and tagged elements."""
+
+    bytes: int
+    elements: int
+
+    def __add__(self, other: "Size") -> "Size":
+        return Size(self.bytes + other.bytes, self.elements + other.elements)
+
+    def __sub__(self, other: "Size") -> "Size":
+        return Size(self.bytes - other.bytes, self.elements - other.elements)
+
+    def holds(self, other: "Size") -> bool:
+        """Whether there is room for `other` in this."""
+        return self.bytes >= other.bytes and self.elements >= other.elements
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What wants to stay together, such as an item. `frame` is its cost beside the atoms, `again` that of a
+    continuation in a further part.
+    """
+
+    frame: Size
+    again: Size
+    atoms: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Atoms `start` to `stop` of passage number `passage`."""
+
+    passage: int
+    start: int
+    stop: int
+
+
+Part = list[Slice]
+
+
+def split(passages: Sequence[Passage], room: Size) -> list[Part]:
+    """Cut between passages, else between paragraphs, else between sentences, else anywhere but inside an atom.
+
+    Of the plans that need hardly more parts than the tightest one, the first that keeps most passages whole.
+    Raises: BotError if `room` is too small for one atom with its frame.
+    """
+    tight = _Plan(passages, room, empty=0.0).parts
+    for empty in (1.0, 0.5, _SLACK):
+        parts = _Plan(passages, room, empty=empty).parts
+        if len(parts) <= len(tight) * (1 + _SLACK):
+            return parts
+    return tight
+
+
+class _Plan:
+    """One way through the passages. `empty`: the share of a part that may stay empty to keep a passage whole."""
+
+    def __init__(self, passages: Sequence[Passage], room: Size, *, empty: float) -> None:
+        self.parts: list[Part] = [[]]
+        self._room = room
+        self._left = room
+        self._empty = int(empty * room.bytes)
+        for number, passage in enumerate(passages):
+            self._place(number, passage)
+
+    def _place(self, number: int, passage: Passage) -> None:
+        sizes = (0, *accumulate(atom.bytes for atom in passage.atoms))
+        start = 0
+        while True:
+            frame = passage.again if start else passage.frame
+            stop = self._stop(passage.atoms, sizes, start, frame)
+            if stop is not None:
+                self.parts[-1].append(Slice(number, start, stop))
+                self._left -= frame + Size(sizes[stop] - sizes[start], 0)
+                if stop == len(passage.atoms):
+                    return
+                start = stop
+            elif not self.parts[-1]:
+                raise BotError(f"a card of {self._room.bytes} bytes has no room for item {number + 1}; raise the limit")
+            self.parts.append([])
+            self._left = self._room
+
+    def _stop(self, atoms: Sequence[Atom], sizes: Sequence[int], start: int, frame: Size) -> int | None:
+        """Up to where the atoms from `start` go into the current part; None if they should begin in the next."""
+        whole = frame + Size(sizes[-1] - sizes[start], 0)
+        if self._left.holds(whole):
+            return len(atoms)
+        spare = self._left - frame
+        keep_whole = self.parts[-1] and self._left.bytes <= self._empty and self._room.holds(whole)
+        furthest = bisect_right(sizes, sizes[start] + spare.bytes) - 1
+        if keep_whole or spare.elements < 0 or furthest <= start:
+            return None
+        for cut, share in ((Cut.PARAGRAPH, _SLACK), (Cut.SENTENCE, 0.5)):
+            lowest = sizes[furthest] - share * self._room.bytes
+            for stop in range(furthest, start, -1):
+                if sizes[stop] < lowest:
+                    break
+                if atoms[stop].cut <= cut:
+                    return stop
+        # Inside a sentence: only where its beginning has a good part of a card for itself.
+        return furthest if not self.parts[-1] or spare.bytes > self._room.bytes / 2 else None

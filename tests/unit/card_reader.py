@@ -1,0 +1,136 @@
+"""Reads a card as the client would, by the platform's documented rules and not by our own code."""
+
+import html
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.cards.render import Card, Limits
+
+_TEXT = {"tag", "content", "i18n_content", "text_size", "text_color", "text_align"}
+# Properties by tag, from the platform's component pages (feishu-platform.md 5.2 and 5.4); any other is an error there.
+ALLOWED = {
+    "markdown": {"tag", "content", "i18n_content", "text_size", "text_align", "margin", "icon"},
+    "plain_text": _TEXT,
+    "div": {"tag", "text", "icon", "width", "margin"},
+    "hr": {"tag", "margin"},
+    "standard_icon": {"tag", "token", "color"},
+    "collapsible_panel": {"tag", "header", "expanded", "border", "background_color", "elements", "margin"},
+    "column_set": {"tag", "columns", "flex_mode", "horizontal_spacing", "horizontal_align", "margin"},
+    "column": {"tag", "elements", "width", "weight", "vertical_align"},
+    "button": {"tag", "text", "type", "size", "width", "behaviors"},
+}
+_CARD = {
+    "": {"schema", "config", "header", "body", "card_link"},
+    "config": {"update_multi", "summary", "width_mode", "enable_forward"},
+    "header": {"title", "subtitle", "template", "text_tag_list", "icon", "padding"},
+    "body": {"elements", "vertical_spacing", "direction", "padding"},
+}
+_PANEL_HEADER = {"title", "background_color", "width", "vertical_align", "padding", "icon", "icon_position"}
+
+_LINK = re.compile(r"\[([^\[\]]*)\]\((https?://[^\s()<>\"'\\\[\]]+)\)")
+_OURS = re.compile(r"</?font(?: color='grey')?>|\*\*")
+_CODE = re.compile(r"`([^`]+)`")
+_LIVE = re.compile(r"[<>*_~`\[\]\\$!@]|https?:|www\.|:[A-Za-z]+:", re.IGNORECASE)
+
+
+def tree(card: Card) -> dict[str, Any]:
+    """The card's JSON."""
+    return json.loads(card.body)
+
+
+def tagged(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object with a tag, in order."""
+    if isinstance(value, dict):
+        if "tag" in value:
+            yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for child in value:
+            yield from tagged(child)
+
+
+def buttons(card: Card) -> dict[str, dict[str, Any]]:
+    """Button texts with their first behavior."""
+    found = (one for one in tagged(tree(card)) if one["tag"] == "button")
+    return {one["text"]["content"]: one["behaviors"][0] for one in found}
+
+
+def contents(card: Card, *sizes: str) -> list[str]:
+    """Markdown of the body in reading order; only of these text sizes if some are named."""
+    found = (one for one in tagged(tree(card)["body"]) if one["tag"] == "markdown")
+    return [one["content"] for one in found if not sizes or one.get("text_size") in sizes]
+
+
+def shown(markdown: str) -> str:
+    """What a reader sees. Fails on anything that would be live and is not ours."""
+    codes = _CODE.findall(markdown)
+    rest = _CODE.sub("\ue000", markdown)
+    rest = _OURS.sub("", _LINK.sub(r"\1", rest))
+    assert not _LIVE.search(rest), rest
+    assert not re.search(r"&(?!amp;|#\d+;)", rest), rest
+    for line in markdown.split("\n\n"):
+        assert not re.match(r"[#+=|-]|\d+[.)]|[ \t]", line), line
+        assert "\n" not in line
+    text = html.unescape(rest)
+    for code in codes:
+        text = text.replace("\ue000", code, 1)
+    return text
+
+
+def story(parts: Iterable[Card]) -> str:
+    """Text of all items over all parts, without white space: leads and rests, nothing else."""
+    return squeezed("".join(shown(one) for part in parts for one in contents(part, "normal")))
+
+
+def links(markdown: str) -> list[tuple[str, str]]:
+    """Text and address of every link."""
+    return [(html.unescape(text), url) for text, url in _LINK.findall(markdown)]
+
+
+def squeezed(text: str) -> str:
+    """Text without white space and without what has no form on a screen, for comparing."""
+    text = re.sub("[\ud800-\udfff]", "\ufffd", text)
+    return "".join(c for c in text if unicodedata.category(c) != "Cc" and not c.isspace() and c != "\ufeff")
+
+
+def assert_legal(card: Card) -> None:
+    """Only documented properties, links and colours; containers not too deep."""
+    whole = tree(card)
+    assert whole["schema"] == "2.0"
+    for place, allowed in _CARD.items():
+        assert set(whole[place] if place else whole) <= allowed
+    for one in tagged(whole):
+        assert set(one) <= ALLOWED[one["tag"]], one
+        if one["tag"] == "collapsible_panel":
+            assert set(one["header"]) <= _PANEL_HEADER | {"icon_expanded_angle"}
+        if one["tag"] in {"markdown", "plain_text"}:
+            assert one["content"].strip(), one
+        for behavior in one.get("behaviors", ()):
+            assert set(behavior) in ({"type", "value"}, {"type", "default_url"})
+    assert _depth(whole["body"]) <= 5
+
+
+def assert_golden(card: Card, name: str, request: pytest.FixtureRequest) -> None:
+    """The card is what it was when a human last read it; `--update-golden` writes it anew."""
+    path = Path(__file__).parents[1] / "golden" / "cards" / f"{name}.json"
+    text = json.dumps(tree(card), ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+    if request.config.getoption("--update-golden"):
+        path.write_text(text, encoding="utf-8")
+    assert_legal(card)
+    assert card.fits(Limits())
+    assert text == path.read_text(encoding="utf-8")
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, list):
+        return max(map(_depth, value), default=0)
+    if not isinstance(value, dict):
+        return 0
+    inner = max(map(_depth, value.values()), default=0)
+    return inner + (value.get("tag") in {"column_set", "column", "collapsible_panel"})
