@@ -1,0 +1,103 @@
+"""The sandbox put together: one object with its world, clock, faults and client, and one ASGI app.
+
+    sandbox = Sandbox(SandboxSettings(event_url=…, card_url=…), page=page_routes)
+    uvicorn.run(sandbox.app)
+
+`page` is called once with the sandbox and returns the routes of its page.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import anyio
+import httpx
+import msgspec
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute
+
+from bot.sandbox import api_auth, api_chats, api_messages, control
+from bot.sandbox.client_actions import ClientActions
+from bot.sandbox.clock import Clock
+from bot.sandbox.events import Pusher
+from bot.sandbox.faults import Faults
+from bot.sandbox.gateway import Gateway, unknown_path
+from bot.sandbox.limits import Limits
+from bot.sandbox.settings import SandboxSettings
+from bot.sandbox.state import App, Setting, World
+
+__all__ = ["Sandbox", "SandboxSettings", "build_app"]
+
+
+class Sandbox:
+    """A local Feishu. Tests give `clock` (one that stands still) and `http` (which reaches the bot in process)."""
+
+    def __init__(
+        self,
+        settings: SandboxSettings,
+        *,
+        clock: Clock | None = None,
+        http: httpx.AsyncClient | None = None,
+        page: Callable[["Sandbox"], Sequence[BaseRoute]] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.clock = clock or Clock()
+        self.world = World(settings.journal, settings.seed)
+        self.faults = Faults(settings.seed)
+        self.limits = Limits(self.clock, enabled=settings.limits, monthly_calls=settings.monthly_calls)
+        self.http = http or httpx.AsyncClient(trust_env=False)
+        self._close_http = http is None
+        self.pusher = Pusher(settings, self.world, self.clock, self.http)
+        self.client = ClientActions(settings, self.world, self.pusher)
+        self.gateway = Gateway(settings, self.world, self.clock, self.limits, self.faults)
+        self._register_app()
+        self._remember_clock()
+        self.app = build_app(self, page(self) if page else ())
+
+    async def verify_url(self, url: str | None = None) -> bool:
+        """What the developer console does when an address is saved (7.1); the event address by default."""
+        return await self.pusher.verify_url(url or self.settings.event_url or "")
+
+    def change_app(
+        self,
+        *,
+        scopes: frozenset[str] | None = None,
+        allowed_ips: frozenset[str] | None = None,
+        enabled: bool = True,
+        bot_enabled: bool = True,
+    ) -> None:
+        """The developer console's switches, all at once; what is not named goes back to "everything allowed"."""
+        app = self.world.apps[self.settings.app_id]
+        self.world.apps[app.app_id] = msgspec.structs.replace(
+            app, scopes=scopes, allowed_ips=allowed_ips, enabled=enabled, bot_enabled=bot_enabled
+        )
+
+    async def close(self) -> None:
+        if self._close_http:
+            await self.http.aclose()
+        self.world.close()
+
+    def _register_app(self) -> None:
+        app_id = self.settings.app_id
+        bot_open_id = self.world.name_id("ou_", f"bot/{app_id}")
+        self.world.apps[app_id] = App(app_id, self.settings.app_secret, self.settings.bot_name, bot_open_id)
+
+    def _remember_clock(self) -> None:
+        moved = self.world.settings.get("clock_offset_s")
+        self.clock.offset += moved.value if moved else 0.0
+        self.clock.on_advance = lambda offset: self.world.put(Setting("clock_offset_s", offset))
+
+
+def build_app(sandbox: Sandbox, extra_routes: Sequence[BaseRoute] = ()) -> Starlette:
+    """The platform's API, the control API under /sandbox/api, and any further routes (the page)."""
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(sandbox.pusher.run)
+            yield
+            tasks.cancel_scope.cancel()
+        await sandbox.close()
+
+    gateway = sandbox.gateway
+    api = [*api_auth.routes(gateway), *api_messages.routes(gateway), *api_chats.routes(gateway)]
+    return Starlette(routes=[*api, unknown_path(api), *control.routes(sandbox), *extra_routes], lifespan=lifespan)

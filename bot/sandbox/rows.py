@@ -1,0 +1,143 @@
+"""What the world consists of: frozen rows. Sources: feishu-platform notes 15.1 (state), 2.2 (message), 10 (chat)."""
+
+from typing import Literal
+
+import msgspec
+
+
+class Row(msgspec.Struct, frozen=True, tag_field="row", tag=str.lower):
+    """One thing in the world. `key` is unique within its class."""
+
+    @property
+    def key(self) -> str:
+        return str(getattr(self, self.__struct_fields__[0]))
+
+
+class User(Row, frozen=True):
+    """A person. `available`: inside the app's availability range. `stopped`: receives no bot messages, by own wish."""
+
+    open_id: str
+    name: str
+    union_id: str
+    available: bool = True
+    resigned: bool = False
+    stopped: bool = False
+
+
+class Chat(Row, frozen=True):
+    """A p2p chat of one person and one bot, or a group. `bots` are app ids; `dissolved_save`: members keep the history.
+
+    `muted`: only owner and managers may speak. `mention_all`: the owner lets bots mention everybody.
+    """
+
+    chat_id: str
+    mode: Literal["p2p", "group"]
+    name: str
+    members: tuple[str, ...]
+    bots: tuple[str, ...] = ()
+    owner_id: str | None = None
+    managers: tuple[str, ...] = ()
+    status: Literal["normal", "dissolved", "dissolved_save"] = "normal"
+    muted: bool = False
+    mention_all: bool = False
+    external: bool = False
+
+
+class Message(Row, frozen=True):
+    """`content` is the JSON string that was sent (of a card: the card now shown). Instants are epoch seconds.
+
+    `sender_id` is an app id or an open_id. `mentions` are the open_ids behind `@_user_1`, `@_user_2` …
+    """
+
+    message_id: str
+    chat_id: str
+    sender_id: str
+    sender_type: Literal["app", "user"]
+    msg_type: str
+    content: str
+    created_at: float
+    updated_at: float
+    parent_id: str | None = None
+    root_id: str | None = None
+    mentions: tuple[str, ...] = ()
+    recalled: bool = False
+    updated: bool = False
+
+
+class UuidUse(Row, frozen=True):
+    """A successful send under a uuid: `digest` is of its content, to notice a reuse with another one."""
+
+    use: str
+    message_id: str
+    receiver: str
+    digest: str
+    at: float
+
+
+class Token(Row, frozen=True):
+    token: str
+    app_id: str
+    expires_at: float
+    revoked: bool = False
+
+
+class Image(Row, frozen=True):
+    image_key: str
+    app_id: str
+
+
+class Toast(Row, frozen=True):
+    """What one person saw after one click: a toast of the app (code 0), or the client's own error code."""
+
+    toast_id: str
+    open_id: str
+    message_id: str
+    code: int
+    toast_type: str
+    text: str
+    at: float
+
+
+class Push(Row, frozen=True):
+    """An event that the app has not yet answered with 200. `attempts` were made, the next one is due at `due_at`."""
+
+    event_id: str
+    event_type: str
+    created_at: float
+    event: msgspec.Raw
+    attempts: int
+    due_at: float
+
+
+class Setting(Row, frozen=True):
+    name: str
+    value: float
+
+
+class Gone(Row, frozen=True):
+    """Journal line of a row that was dropped."""
+
+    kind: str
+    of: str
+
+
+AnyRow = User | Chat | Message | UuidUse | Token | Image | Toast | Push | Setting | Gone
+
+
+class App(msgspec.Struct, frozen=True):
+    """The app under test. It comes from the settings at every start and is never written: it holds the secret.
+
+    `scopes` None: all are granted. `allowed_ips` None: any address may call.
+    """
+
+    app_id: str
+    secret: str
+    name: str
+    bot_open_id: str
+    scopes: frozenset[str] | None = None
+    allowed_ips: frozenset[str] | None = None
+    enabled: bool = True
+    bot_enabled: bool = True
+
+    def __repr__(self) -> str:
+        return f"App({self.app_id})"
