@@ -1,0 +1,290 @@
+"""TOML and environment → frozen settings. Order: default < file < environment. Read once, never re-read."""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import time
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+
+from bot.domain.errors import ConfigError
+from bot.domain.schedule import Days, Hours
+
+ENV_PREFIX = "DIGEST_BOT_"
+SECRETS = {("feishu", "app_secret"), ("feishu", "encrypt_key"), ("feishu", "verification_token"), ("ask", "api_key")}
+COLOURS = "blue wathet turquoise green yellow orange red carmine violet purple indigo grey default"
+
+FORMS = {
+    "push_at": "HH:MM, e.g. 08:37",
+    "wait_until": "HH:MM, e.g. 12:00",
+    "id": "lower-case letters, digits, - and _, at most 32",
+}
+
+Positive = Annotated[int, msgspec.Meta(gt=0)]
+NotNegative = Annotated[int, msgspec.Meta(ge=0)]
+ClockTime = Annotated[str, msgspec.Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+SeriesId = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$")]
+
+
+class Secret(str):
+    """A string that does not print itself."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'***'" if self else "''"
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    pass
+
+
+class FeishuSettings(_Table, frozen=True):
+    app_id: str = ""
+    app_secret: Secret = Secret()
+    base_url: str = "https://open.feishu.cn"
+    encrypt_key: Secret = Secret()
+    verification_token: Secret = Secret()
+    transport: Literal["webhook", "websocket"] = "webhook"
+
+
+class FolderSource(_Table, frozen=True, tag="folder", tag_field="kind"):
+    path: str
+    glob: str = "*.txt"
+
+
+class SeriesSettings(_Table, frozen=True):
+    id: SeriesId
+    name: str
+    source: FolderSource | None = None
+    push_at: ClockTime = "08:37"
+    timezone: str = "Asia/Shanghai"
+    days: Days = Days.DAILY
+    wait_until: ClockTime = "12:00"
+    review: Literal["auto", "approve"] = "auto"
+    colour: str = "blue"
+    community_url: str = ""
+    research_url: str = ""
+    noise: tuple[str, ...] = ()
+
+    @property
+    def hours(self) -> Hours:
+        """The series' clock as the scheduler wants it."""
+        return Hours(
+            time.fromisoformat(self.push_at), time.fromisoformat(self.wait_until), ZoneInfo(self.timezone), self.days
+        )
+
+
+class DeliverySettings(_Table, frozen=True):
+    per_second: Positive = 46
+    per_minute: Positive = 990
+    per_receiver_per_second: Positive = 4
+    monthly_calls: NotNegative = 0
+    personal: Literal["single", "batch", "auto"] = "single"
+
+
+class StoreSettings(_Table, frozen=True):
+    url: str = "sqlite:///data/digest-bot.db"
+
+
+class WebSettings(_Table, frozen=True):
+    host: str = "127.0.0.1"
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8000
+    public_url: str = ""
+    archive: Literal["public", "login", "off"] = "off"
+
+
+class AdminSettings(_Table, frozen=True):
+    open_ids: tuple[str, ...] = ()
+
+
+class AskSettings(_Table, frozen=True):
+    base_url: str = ""
+    api_key: Secret = Secret()
+    model: str = ""
+
+
+class LogSettings(_Table, frozen=True):
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    format: Literal["console", "json"] = "console"
+
+
+class Settings(_Table, frozen=True):
+    feishu: FeishuSettings = FeishuSettings()
+    series: tuple[SeriesSettings, ...] = ()
+    delivery: DeliverySettings = DeliverySettings()
+    store: StoreSettings = StoreSettings()
+    web: WebSettings = WebSettings()
+    admin: AdminSettings = AdminSettings()
+    ask: AskSettings | None = None
+    log: LogSettings = LogSettings()
+
+    def one_series(self, series: str) -> SeriesSettings:
+        """The series of that id. Raises ConfigError naming those that exist."""
+        for one in self.series:
+            if one.id == series:
+                return one
+        known = ", ".join(s.id for s in self.series) or "none configured"
+        raise ConfigError("series", f"there is no series {series!r}; known: {known}")
+
+
+def load(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
+    """Settings of a file and the environment. Raises ConfigError with the key and the cure."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(
+            "", f"{path} does not exist; copy config.example.toml to it, or name another with -c"
+        ) from None
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError("", f"{path} cannot be read: {exc}; name a TOML file with -c") from exc
+    except tomllib.TOMLDecodeError as exc:
+        raise ConfigError("", f"{path} is not valid TOML: {exc}") from exc
+    return settings_from(data, environ, base=path.parent)
+
+
+def settings_from(data: dict[str, Any], environ: Mapping[str, str], *, base: Path) -> Settings:
+    """Settings of parsed TOML. Relative paths in it are meant from `base`."""
+    for key, text in sorted(environ.items()):
+        if key.startswith(ENV_PREFIX) and "__" in key:
+            _set(data, key.removeprefix(ENV_PREFIX).lower().split("__"), text)
+    _read_secret_files(data, base)
+    try:
+        settings = msgspec.convert(data, Settings, strict=False, dec_hook=_secret)
+    except msgspec.ValidationError as exc:
+        raise _config_error(str(exc)) from exc
+    _validate(settings)
+    return _anchored(settings, base)
+
+
+def masked(settings: Settings) -> dict[str, Any]:
+    """The settings as plain data with secrets hidden, for `config show` and logs."""
+    plain: dict[str, Any] = msgspec.to_builtins(settings, enc_hook=str)
+    for table, key in SECRETS:
+        if plain[table] and plain[table][key]:
+            plain[table][key] = "***"
+    plain["store"]["url"] = re.sub(r"(://[^:/@]+:)[^@]+@", r"\1***@", plain["store"]["url"])
+    return plain
+
+
+def _set(data: dict[str, Any], path: list[str], text: str) -> None:
+    node = data
+    for name in path[:-1]:
+        node = node.setdefault(name, {})
+        if not isinstance(node, dict):
+            raise ConfigError(".".join(path), "cannot be set from the environment; write it in the file")
+    node[path[-1]] = text
+
+
+def _read_secret_files(data: dict[str, Any], base: Path) -> None:
+    for table, key in SECRETS:
+        node = data.get(table)
+        if not isinstance(node, dict) or f"{key}_file" not in node:
+            continue
+        path = base / str(node.pop(f"{key}_file"))
+        try:
+            node[key] = path.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            raise ConfigError(f"{table}.{key}_file", f"{path} cannot be read") from None
+
+
+def _secret(_: type, value: object) -> Secret:
+    if not isinstance(value, str):
+        raise ValueError("expected a string")  # noqa: TRY004  msgspec turns a ValueError into one with the key
+    return Secret(value)
+
+
+def _config_error(text: str) -> ConfigError:
+    """The decoder's message with our key, and for an unknown key the nearest known one. Never shows a value."""
+    message, _, place = text.partition(" - at `$")
+    key = place.rstrip("`").lstrip(".") or "config"
+    unknown = re.search(r"unknown field `(.+?)`", message)
+    if not unknown:
+        return ConfigError(key, "must be " + FORMS[key.rpartition(".")[2]] if "regex" in message else message)
+    name = unknown.group(1)
+    near = difflib.get_close_matches(name, _known_keys(key), n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(_known_keys(key))}"
+    full = name if key == "config" else f"{key}.{name}"
+    return ConfigError(full, f"unknown key{hint}")
+
+
+def _known_keys(place: str) -> list[str]:
+    table = re.sub(r"\[.*?\]", "", place)
+    structs: dict[str, type[msgspec.Struct]] = {
+        "config": Settings,
+        "feishu": FeishuSettings,
+        "series": SeriesSettings,
+        "series.source": FolderSource,
+        "delivery": DeliverySettings,
+        "store": StoreSettings,
+        "web": WebSettings,
+        "admin": AdminSettings,
+        "ask": AskSettings,
+        "log": LogSettings,
+    }
+    return list(structs.get(table, Settings).__struct_fields__)
+
+
+def _validate(settings: Settings) -> None:
+    seen: set[str] = set()
+    for series in settings.series:
+        if series.id in seen:
+            raise ConfigError("series.id", f"{series.id!r} stands twice; every series needs its own id")
+        seen.add(series.id)
+        try:
+            ZoneInfo(series.timezone)
+        except (ZoneInfoNotFoundError, ValueError):
+            raise ConfigError(
+                "series.timezone", f"{series.timezone!r} is no time zone; write e.g. Asia/Shanghai"
+            ) from None
+        if series.colour not in COLOURS.split():
+            raise ConfigError("series.colour", f"{series.colour!r} is not one of {COLOURS}")
+        if series.push_at == series.wait_until:
+            raise ConfigError("series.wait_until", "must be later than push_at")
+    if not settings.store.url.startswith("sqlite:///"):
+        raise ConfigError("store.url", "must be sqlite:///PATH")
+    if not settings.feishu.base_url.startswith(("https://", "http://127.0.0.1", "http://localhost")):
+        raise ConfigError("feishu.base_url", "must be https:// (http:// only on this machine)")
+
+
+def require_service(settings: Settings) -> None:
+    """What `run` needs beyond a valid file. Raises ConfigError naming the first key that is missing."""
+    needed = {
+        "feishu.app_id": settings.feishu.app_id,
+        "feishu.app_secret": settings.feishu.app_secret,
+        "feishu.encrypt_key": settings.feishu.encrypt_key,
+        "feishu.verification_token": settings.feishu.verification_token,
+    }
+    for key, text in needed.items():
+        if not text:
+            raise ConfigError(key, "is missing; it stands in the developer console of your app")
+    if not settings.series:
+        raise ConfigError("series", "none configured; add a [[series]] table")
+    # Keys of the contract whose other values would promise what this version does not do.
+    chosen = {
+        "feishu.transport": (settings.feishu.transport, "webhook"),
+        "delivery.personal": (settings.delivery.personal, "single"),
+        "web.archive": (settings.web.archive, "off"),
+        "series.review": (next((one.review for one in settings.series if one.review != "auto"), "auto"), "auto"),
+    }
+    for key, (value, only) in chosen.items():
+        if value != only:
+            raise ConfigError(key, f"{value!r} is not available yet; use {only!r}")
+
+
+def _anchored(settings: Settings, base: Path) -> Settings:
+    """Relative paths made to hold from the file's own folder, wherever the command was started."""
+    path = settings.store.url.removeprefix("sqlite:///")
+    store = msgspec.structs.replace(settings.store, url=f"sqlite:///{(base / path).resolve()}")
+    series = tuple(
+        msgspec.structs.replace(s, source=msgspec.structs.replace(s.source, path=str((base / s.source.path).resolve())))
+        if s.source
+        else s
+        for s in settings.series
+    )
+    return msgspec.structs.replace(settings, store=store, series=series)

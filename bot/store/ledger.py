@@ -1,0 +1,98 @@
+"""Reading the ledger: counts and rows for people, and the questions asked after an outcome."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, func, select
+
+from bot.domain.audience import Kind, Receiver
+from bot.domain.delivery import Status
+from bot.store.engine import Transaction
+from bot.store.tables import deliveries, editions, pushes
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One row of the ledger, for people."""
+
+    id: int
+    edition: str | None
+    push: int | None
+    receiver: Receiver
+    part: int
+    status: Status
+    attempts: int
+    code: int | None
+    reason: str | None
+    message_id: str | None
+    sent_at: datetime | None
+
+
+def failures(tx: Transaction, push: int, code: int) -> int:
+    """How many deliveries of a push have failed with that very code."""
+    same = (deliveries.c.push_id == push, deliveries.c.status == Status.FAILED, deliveries.c.code == code)
+    return int(tx.execute(select(func.count()).where(*same)).scalar_one())
+
+
+def counts(tx: Transaction, push: int | None = None) -> dict[Status, int]:
+    """How many deliveries stand in each state, of one push or of all."""
+    query = select(deliveries.c.status, func.count()).group_by(deliveries.c.status)
+    if push is not None:
+        query = query.where(deliveries.c.push_id == push)
+    return {Status(status): n for status, n in tx.execute(query)}
+
+
+def receivers(tx: Transaction, push: int) -> int:
+    """How many receivers a push has."""
+    distinct = select(deliveries.c.kind, deliveries.c.receiver).where(deliveries.c.push_id == push).distinct()
+    return int(tx.execute(select(func.count()).select_from(distinct.subquery())).scalar_one())
+
+
+def sent_since(tx: Transaction, since: datetime) -> int:
+    """How many messages the platform has accepted since then."""
+    return int(tx.execute(select(func.count()).where(deliveries.c.sent_at >= since)).scalar_one())
+
+
+def oldest_due_s(tx: Transaction, now: datetime) -> float:
+    """How long the longest waiting delivery has been due, in seconds; 0 if none is."""
+    oldest = tx.execute(
+        select(func.min(deliveries.c.not_before)).where(
+            deliveries.c.status == Status.PENDING, deliveries.c.not_before <= now
+        )
+    ).scalar()
+    return (now - oldest).total_seconds() if oldest else 0.0
+
+
+def page(
+    tx: Transaction, limit: int, after: int, *, edition: int | None = None, status: Status | None = None
+) -> list[Delivery]:
+    """Ledger rows from behind the cursor `after`, oldest first."""
+    query = (
+        select(deliveries, editions.c.series, editions.c.slug)
+        .select_from(deliveries.outerjoin(pushes).outerjoin(editions, editions.c.id == pushes.c.edition_id))
+        .where(deliveries.c.id > after)
+        .order_by(deliveries.c.id)
+        .limit(limit)
+    )
+    if edition is not None:
+        query = query.where(pushes.c.edition_id == edition)
+    if status is not None:
+        query = query.where(deliveries.c.status == status)
+    return [_delivery(row) for row in tx.execute(query)]
+
+
+def _delivery(row: Row[Any]) -> Delivery:
+    return Delivery(
+        row.id,
+        f"{row.series}/{row.slug}" if row.series else None,
+        row.push_id,
+        Receiver(Kind(row.kind), row.receiver),
+        row.part,
+        Status(row.status),
+        row.attempts,
+        row.code,
+        row.reason,
+        row.message_id,
+        row.sent_at,
+    )

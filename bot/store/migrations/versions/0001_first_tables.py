@@ -1,0 +1,168 @@
+"""first tables."""
+
+# The way back is the backup taken before the upgrade: there are no downgrades.
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+def upgrade() -> None:
+    op.create_table(
+        "audit",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("actor", sa.Text(), nullable=False),
+        sa.Column("action", sa.Text(), nullable=False),
+        sa.Column("target", sa.Text(), nullable=False),
+        sa.Column("before", sa.JSON(), nullable=True),
+        sa.Column("after", sa.JSON(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_audit")),
+    )
+    op.create_table(
+        "cards",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("part", sa.Integer(), nullable=False),
+        sa.Column("parts", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_cards")),
+        sa.UniqueConstraint("key", name=op.f("uq_cards_key")),
+    )
+    op.create_table(
+        "editions",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("series", sa.Text(), nullable=False),
+        sa.Column("slug", sa.Text(), nullable=False),
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("day_end", sa.Date(), nullable=True),
+        sa.Column("label", sa.Text(), server_default="", nullable=False),
+        sa.Column("title", sa.Text(), nullable=True),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("revision", sa.Integer(), nullable=False),
+        sa.Column("digest", sa.JSON(), nullable=False),
+        sa.Column("source_hash", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.Column("published_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_editions")),
+        sa.UniqueConstraint("series", "day", "label", name=op.f("uq_editions_series_day_label")),
+        sa.UniqueConstraint("series", "slug", name=op.f("uq_editions_series_slug")),
+    )
+    op.create_table(
+        "inbox",
+        sa.Column("event_id", sa.Text(), nullable=False),
+        sa.Column("answer", sa.JSON(), nullable=False),
+        sa.Column("received_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("event_id", name=op.f("pk_inbox")),
+    )
+    op.create_index(op.f("ix_inbox_received_at"), "inbox", ["received_at"], unique=False)
+
+    op.create_table(
+        "pace",
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("tat_ms", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("key", name=op.f("pk_pace")),
+    )
+    op.create_table(
+        "pauses",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("code", sa.BigInteger(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("since", sa.BigInteger(), nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_pauses")),
+    )
+    op.create_table(
+        "subscribers",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("receiver", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), server_default="", nullable=False),
+        sa.Column("added_by", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_subscribers")),
+        sa.UniqueConstraint("kind", "receiver", name=op.f("uq_subscribers_kind_receiver")),
+    )
+    op.create_table(
+        "pushes",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("edition_id", ID, nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["edition_id"], ["editions.id"], name=op.f("fk_pushes_edition_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_pushes")),
+        sa.UniqueConstraint("key", name=op.f("uq_pushes_key")),
+    )
+    op.create_table(
+        "subscriptions",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("subscriber_id", ID, nullable=False),
+        sa.Column("series", sa.Text(), nullable=False),
+        sa.Column("status", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=True),
+        sa.Column("sections", sa.Text(), nullable=False),
+        sa.Column("density", sa.Text(), nullable=False),
+        sa.Column("slot", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("updated_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["subscriber_id"], ["subscribers.id"], name=op.f("fk_subscriptions_subscriber_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_subscriptions")),
+        sa.UniqueConstraint("subscriber_id", "series", name=op.f("uq_subscriptions_subscriber_id_series")),
+    )
+    op.create_index(op.f("ix_subscriptions_series_status"), "subscriptions", ["series", "status"], unique=False)
+
+    op.create_table(
+        "deliveries",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("uuid", sa.Text(), nullable=False),
+        sa.Column("push_id", ID, nullable=True),
+        sa.Column("card_id", ID, nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("receiver", sa.Text(), nullable=False),
+        sa.Column("part", sa.Integer(), nullable=False),
+        sa.Column("status", sa.Text(), nullable=False),
+        sa.Column("not_before", sa.BigInteger(), nullable=False),
+        sa.Column("lease_until", sa.BigInteger(), nullable=True),
+        sa.Column("attempts", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("started_at", sa.BigInteger(), nullable=True),
+        sa.Column("maybe_sent_at", sa.BigInteger(), nullable=True),
+        sa.Column("code", sa.BigInteger(), nullable=True),
+        sa.Column("reason", sa.Text(), nullable=True),
+        sa.Column("message_id", sa.Text(), nullable=True),
+        sa.Column("sent_at", sa.BigInteger(), nullable=True),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["card_id"], ["cards.id"], name=op.f("fk_deliveries_card_id")),
+        sa.ForeignKeyConstraint(["push_id"], ["pushes.id"], name=op.f("fk_deliveries_push_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_deliveries")),
+        sa.UniqueConstraint("key", name=op.f("uq_deliveries_key")),
+        sa.UniqueConstraint("uuid", name=op.f("uq_deliveries_uuid")),
+    )
+    op.create_index(
+        "ix_deliveries_due",
+        "deliveries",
+        ["not_before", "id"],
+        unique=False,
+        sqlite_where=sa.text("status = 'pending'"),
+    )
+    op.create_index(
+        "ix_deliveries_leased", "deliveries", ["lease_until"], unique=False, sqlite_where=sa.text("status = 'sending'")
+    )
+    op.create_index(
+        "ix_deliveries_open",
+        "deliveries",
+        ["kind", "receiver", "id"],
+        unique=False,
+        sqlite_where=sa.text("status IN ('pending', 'sending')"),
+    )
+    op.create_index("ix_deliveries_push", "deliveries", ["push_id", "status"], unique=False)
