@@ -1,17 +1,23 @@
 """Invented data for tests: say only what the test is about."""
 
-from datetime import date
+from datetime import UTC, date, time
 from functools import cache
 from typing import Any
 
-from bot.cards.digest_card import SeriesLooks, SeriesView, digest_cards
+from bot.cards.digest_card import digest_cards
 from bot.cards.render import Card, Limits
 from bot.cards.templates import CardTemplates
 from bot.domain.audience import Density, Kind, Selection
 from bot.domain.digest import Digest, Item, Paragraph, Section, Text
+from bot.domain.schedule import Hours
+from bot.domain.series import Series
 
 DAY = date(2025, 3, 8)
-SERIES = SeriesView("daily", "灯塔日报")
+
+
+def make_series(name: str = "灯塔日报", **changes: Any) -> Series:
+    """A series that is pushed every day at 08:37."""
+    return Series(**{"id": "daily", "name": name, "hours": Hours(time(8, 37), time(12), UTC), **changes})
 
 
 def make_paragraphs(*texts: str) -> tuple[Paragraph, ...]:
@@ -46,12 +52,14 @@ def make_cards(
     digest: Digest,
     density: Density = Density.STANDARD,
     audience: Kind = Kind.USER,
-    series: SeriesLooks = SERIES,
+    series: Series | None = None,
     limits: Limits | None = None,
 ) -> tuple[Card, ...]:
     """The cards of a digest, by our own templates."""
     selection = Selection(density=density, audience=audience)
-    return digest_cards(card_templates(), digest, series, selection, edition="daily/2025-03-08", limits=limits)
+    return digest_cards(
+        card_templates(), digest, series or make_series(), selection, edition="daily/2025-03-08", limits=limits
+    )
 
 
 @cache

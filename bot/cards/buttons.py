@@ -1,31 +1,15 @@
-"""Buttons, and what cards need to know of a series to dress and label them."""
+"""Buttons, and what of a series is seen on every card."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from bot.cards.actions import Action, encode
 from bot.cards.text import link_url
+from bot.domain.series import Series
 
 # Header colours of a card (JSON 2.0 structure, read 2026-05).
 HEADER_COLOURS = frozenset(
     ("blue", "wathet", "turquoise", "green", "yellow", "orange", "red", "carmine", "violet", "purple", "indigo", "grey")
 )
-
-
-class SeriesLooks(Protocol):
-    """A configured series will do, or a SeriesView where there is no configuration."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def colour(self) -> str: ...
-    @property
-    def community_url(self) -> str | None: ...
-    @property
-    def research_url(self) -> str | None:
-        """An address with `{title}` and `{url}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +33,11 @@ def go(zh: str, en: str, url: str | None) -> tuple[Button, ...]:
     return (Button(zh, en, url=url),) if url and link_url(url) else ()
 
 
-def community(series: SeriesLooks) -> tuple[Button, ...]:
+def community(series: Series) -> tuple[Button, ...]:
     """The way to the series' community, if it has one."""
     return go("社区", "Community", series.community_url)
 
 
-def header_colour(series: SeriesLooks) -> str:
+def header_colour(series: Series) -> str:
     """The series' colour, if the platform knows it."""
     return series.colour if series.colour in HEADER_COLOURS else "blue"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from bot.cards import headings
 from bot.cards.actions import SetSubscription
-from bot.cards.buttons import Button, SeriesLooks, act, community, go, header_colour
+from bot.cards.buttons import Button, act, community, go, header_colour
 from bot.cards.entries import CONTINUED, Entry, entries_of
 from bot.cards.render import Card, Limits, wire_bytes
 from bot.cards.sentences import blocks_of
@@ -15,20 +15,10 @@ from bot.cards.text import escape, markdown
 from bot.domain.audience import Kind, Selection
 from bot.domain.digest import Digest
 from bot.domain.errors import BotError, UsageError
+from bot.domain.series import Series
 
 _LIMITS = Limits()
 _WEBHOOK_LIMITS = Limits(body_bytes=18_000)  # a custom bot's request may have 20 KB (custom bot page, 2025-03)
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesView:
-    """The looks of a series that is not configured."""
-
-    id: str
-    name: str
-    colour: str = "blue"
-    community_url: str | None = None
-    research_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +55,7 @@ class DigestView:
 def digest_cards(
     templates: CardTemplates,
     digest: Digest,
-    series: SeriesLooks,
+    series: Series,
     selection: Selection,
     *,
     edition: str | None,
@@ -96,7 +86,7 @@ class _Book:
         self,
         templates: CardTemplates,
         digest: Digest,
-        series: SeriesLooks,
+        series: Series,
         selection: Selection,
         entries: tuple[Entry, ...],
     ) -> None:
@@ -198,7 +188,7 @@ def _label(entry: Entry, *, first: bool) -> str:
     return entry.label + ("" if first or entry.number or not entry.label else CONTINUED)
 
 
-def _buttons(series: SeriesLooks, audience: Kind) -> tuple[Button, ...]:
+def _buttons(series: Series, audience: Kind) -> tuple[Button, ...]:
     subscribe = act("订阅社区精选", "Subscribe", SetSubscription(series.id, on=True), "primary")
     leave = act("退订", "Unsubscribe", SetSubscription(series.id, on=False))
     research = series.research_url or ""  # with a place for an item's title or address it belongs to the items

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.cards.actions import Action, SetGroupSubscription, SetSubscription
-from bot.cards.buttons import Button, SeriesLooks, act, community, header_colour
+from bot.cards.buttons import Button, act, community, header_colour
 from bot.cards.entries import shortened
 from bot.cards.render import Card
 from bot.cards.templates import CardTemplates
@@ -47,7 +47,7 @@ class NoticeView:
     commands: tuple[tuple[str, str], ...] = ()
 
 
-def welcome_card(templates: CardTemplates, *, series: Sequence[SeriesLooks], bot_name: str, audience: Kind) -> Card:
+def welcome_card(templates: CardTemplates, *, series: Sequence[Series], bot_name: str, audience: Kind) -> Card:
     """What the bot is and when it comes, with a button for each series."""
     rows = tuple(_row(one, (*_offers(one, audience), *community(one))) for one in series[:_MOST_SERIES])
     view = NoticeView(
@@ -60,25 +60,23 @@ def welcome_card(templates: CardTemplates, *, series: Sequence[SeriesLooks], bot
     return templates.render("welcome.json.j2", view)
 
 
-def subscribed_card(
-    templates: CardTemplates, *, series: SeriesLooks, push_at: str, audience: Kind, already: bool
-) -> Card:
+def subscribed_card(templates: CardTemplates, *, series: Series, audience: Kind, already: bool) -> Card:
     """The answer to subscribing: when the digest comes, and the way out."""
     words = ("退订", "Unsubscribe") if audience is Kind.USER else ("停止推送", "Stop")
     leave = () if audience is Kind.WEBHOOK else (act(*words, _set(series, audience, on=False)),)
-    row = _row(series, (*community(series), *leave), push_at)
+    row = _row(series, (*community(series), *leave))
     view = NoticeView("green", (row,), group=audience is not Kind.USER, already=already)
     return templates.render("subscribed.json.j2", view)
 
 
-def goodbye_card(templates: CardTemplates, *, series: SeriesLooks, audience: Kind) -> Card:
+def goodbye_card(templates: CardTemplates, *, series: Series, audience: Kind) -> Card:
     """The answer to leaving, with the way back."""
     back = act("重新订阅", "Subscribe again", _set(series, audience, on=True), "primary")
     row = _row(series, () if audience is Kind.WEBHOOK else (back,))
     return templates.render("goodbye.json.j2", NoticeView("grey", (row,), group=audience is not Kind.USER))
 
 
-def help_card(templates: CardTemplates, *, series: Sequence[SeriesLooks]) -> Card:
+def help_card(templates: CardTemplates, *, series: Sequence[Series]) -> Card:
     """What the bot understands, and both buttons for each series."""
     rows = tuple(_row(one, _both_ways(one)) for one in series[:_MOST_SERIES])
     view = NoticeView(
@@ -87,19 +85,14 @@ def help_card(templates: CardTemplates, *, series: Sequence[SeriesLooks]) -> Car
     return templates.render("help.json.j2", view)
 
 
-def _row(series: SeriesLooks, buttons: tuple[Button, ...], push_at: str = "") -> SeriesRow:
-    hours = series.hours if isinstance(series, Series) else None
-    hour = push_at or (f"{hours.push_at:%H:%M}" if hours else "")
-    days, days_en = ("每个工作日", "on workdays") if hours and hours.days is Days.WORKDAYS else ("每天", "daily")
-    return SeriesRow(
-        shortened(plain(series.name), _NAME_CHARS),
-        when=f"{days} {hour}" if hour else "",
-        when_en=f"{days_en} at {hour}" if hour else "",
-        buttons=buttons,
-    )
+def _row(series: Series, buttons: tuple[Button, ...]) -> SeriesRow:
+    hour = f"{series.hours.push_at:%H:%M}"
+    days, days_en = ("每个工作日", "on workdays") if series.hours.days is Days.WORKDAYS else ("每天", "daily")
+    name = shortened(plain(series.name), _NAME_CHARS)
+    return SeriesRow(name, when=f"{days} {hour}", when_en=f"{days_en} at {hour}", buttons=buttons)
 
 
-def _offers(series: SeriesLooks, audience: Kind) -> tuple[Button, ...]:
+def _offers(series: Series, audience: Kind) -> tuple[Button, ...]:
     """A custom bot's card cannot call back, so it offers nothing."""
     private = SetSubscription(series.id, on=True)
     if audience is Kind.USER:
@@ -112,13 +105,13 @@ def _offers(series: SeriesLooks, audience: Kind) -> tuple[Button, ...]:
     return buttons if audience is Kind.GROUP else ()
 
 
-def _both_ways(series: SeriesLooks) -> tuple[Button, ...]:
+def _both_ways(series: Series) -> tuple[Button, ...]:
     return (
         act("订阅社区精选", "Subscribe", SetSubscription(series.id, on=True), "primary"),
         act("退订", "Unsubscribe", SetSubscription(series.id, on=False)),
     )
 
 
-def _set(series: SeriesLooks, audience: Kind, *, on: bool) -> Action:
+def _set(series: Series, audience: Kind, *, on: bool) -> Action:
     kind = SetSubscription if audience is Kind.USER else SetGroupSubscription
     return kind(series.id, on=on)

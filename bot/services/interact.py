@@ -152,10 +152,7 @@ class Interactor:
         event_id: str,
     ) -> None:
         if on:
-            hour = f"{series.hours.push_at:%H:%M}"
-            card = subscribed_card(
-                self._templates, series=series, push_at=hour, audience=receiver.kind, already=already
-            )
+            card = subscribed_card(self._templates, series=series, audience=receiver.kind, already=already)
         else:
             card = goodbye_card(self._templates, series=series, audience=receiver.kind)
         self._post(tx, f"confirm:{event_id}", receiver, card, now)

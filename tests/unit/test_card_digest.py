@@ -4,11 +4,11 @@ from datetime import date
 
 import pytest
 
-from bot.cards.digest_card import SeriesView, digest_cards
+from bot.cards.digest_card import digest_cards
 from bot.domain.audience import Density, Kind, Selection
 from bot.domain.digest import Formula, Image, Link, Paragraph, Section, Text
 from bot.domain.errors import UsageError
-from tests.builders import SERIES, card_templates, make_cards, make_digest, make_item, make_paragraphs
+from tests.builders import card_templates, make_cards, make_digest, make_item, make_paragraphs, make_series
 from tests.unit.card_reader import (
     assert_golden,
     assert_legal,
@@ -172,8 +172,10 @@ def test_buttons_are_those_of_the_audience(audience, expected):
 
 def test_community_and_research_links_are_shown_where_configured():
     """The research link is filled with the item's title and address, safely."""
-    series = SeriesView(
-        "daily", "灯塔日报", "green", "https://team.example.com/wiki", "https://r.example.com/?q={title}&copy={url}"
+    series = make_series(
+        colour="green",
+        community_url="https://team.example.com/wiki",
+        research_url="https://r.example.com/?q={title}&copy={url}",
     )
     (card,) = make_cards(make_digest([make_item(title="A&B {url}")]), series=series)
 
@@ -188,7 +190,7 @@ def test_community_and_research_links_are_shown_where_configured():
 @pytest.mark.parametrize("audience", Kind)
 def test_addresses_that_are_none_and_colours_that_are_none_do_no_harm(audience):
     """One wrong line of configuration never loses a card."""
-    series = SeriesView("daily", "灯塔日报", "mauve", "javascript:alert(1)", "not an address")
+    series = make_series(colour="mauve", community_url="javascript:alert(1)", research_url="not an address")
 
     (card,) = make_cards(make_digest(), audience=audience, series=series)
 
@@ -201,7 +203,7 @@ def test_only_the_selected_sections_are_shown():
     sections = (Section("论文", (make_item(1),)), Section("产品", (make_item(2),)))
     selection = Selection(sections=frozenset({"产品"}))
 
-    (card,) = digest_cards(card_templates(), make_digest(sections=sections), SERIES, selection, edition=None)
+    (card,) = digest_cards(card_templates(), make_digest(sections=sections), make_series(), selection, edition=None)
 
     assert [shown(one) for one in contents(card, "heading")] == ["1. 第 2 篇：流水线怎样排得更满"]
 
@@ -241,8 +243,10 @@ _SHOWCASE = make_digest(
     intro=make_paragraphs("欢迎转给身边的同事。" * 8),
     outro=make_paragraphs("明天见。"),
 )
-_CONFIGURED = SeriesView(
-    "daily", "灯塔日报", "turquoise", "https://team.example.com/wiki", "https://r.example.com/?q={title}"
+_CONFIGURED = make_series(
+    colour="turquoise",
+    community_url="https://team.example.com/wiki",
+    research_url="https://r.example.com/?q={title}",
 )
 
 

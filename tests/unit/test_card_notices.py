@@ -7,20 +7,19 @@ import pytest
 from hypothesis import given, settings
 
 from bot.cards.actions import SetGroupSubscription, SetSubscription, encode
-from bot.cards.digest_card import SeriesView
 from bot.cards.notice_cards import COMMANDS, goodbye_card, help_card, subscribed_card, welcome_card
 from bot.cards.render import Limits
 from bot.cards.templates import CardTemplates
 from bot.domain.audience import Kind
 from bot.domain.schedule import Days, Hours
-from bot.domain.series import Series
+from tests.builders import make_series
 from tests.unit.card_reader import assert_golden, assert_legal, buttons, contents, shown, tagged, tree
 from tests.unit.test_card_text import HOSTILE
 
 TEMPLATES = CardTemplates()
-SERIES = SeriesView("daily", "灯塔日报", "turquoise")
-OTHER = SeriesView("weekly", "芯片周报")
-CONFIGURED = Series("daily", "灯塔日报", Hours(time(8, 37), time(12), UTC, Days.WORKDAYS))
+SERIES = make_series(colour="turquoise")
+OTHER = make_series("芯片周报", id="weekly")
+CONFIGURED = make_series(hours=Hours(time(8, 37), time(12), UTC, Days.WORKDAYS))
 
 
 def callbacks(card):
@@ -94,7 +93,7 @@ def test_many_series_are_capped_with_a_count():
 )
 def test_subscribed_says_when_it_comes_and_how_to_leave(audience, already, title, button):
     """The answer to subscribing."""
-    card = subscribed_card(TEMPLATES, series=SERIES, push_at="08:37", audience=audience, already=already)
+    card = subscribed_card(TEMPLATES, series=SERIES, audience=audience, already=already)
 
     assert tree(card)["header"]["title"]["content"] == title
     assert "每天 08:37" in words(card)
@@ -125,7 +124,7 @@ def test_a_custom_bots_cards_have_no_callbacks():
     series = replace(SERIES, community_url="https://team.example.com/")
     for card in (
         welcome_card(TEMPLATES, series=[series], bot_name="灯塔", audience=Kind.WEBHOOK),
-        subscribed_card(TEMPLATES, series=series, push_at="08:37", audience=Kind.WEBHOOK, already=False),
+        subscribed_card(TEMPLATES, series=series, audience=Kind.WEBHOOK, already=False),
         goodbye_card(TEMPLATES, series=series, audience=Kind.WEBHOOK),
     ):
         assert_legal(card)
@@ -136,11 +135,11 @@ def test_a_custom_bots_cards_have_no_callbacks():
 @given(HOSTILE, HOSTILE)
 def test_names_are_text(name, bot_name):
     """No name of a series or bot becomes markup."""
-    series = SeriesView("daily", f"日{name}", community_url="https://team.example.com/")
+    series = make_series(f"日{name}", community_url="https://team.example.com/")
     for audience in Kind:
         for card in (
             welcome_card(TEMPLATES, series=[series, series], bot_name=bot_name, audience=audience),
-            subscribed_card(TEMPLATES, series=series, push_at="08:37", audience=audience, already=True),
+            subscribed_card(TEMPLATES, series=series, audience=audience, already=True),
             goodbye_card(TEMPLATES, series=series, audience=audience),
             help_card(TEMPLATES, series=[series]),
         ):
@@ -155,7 +154,7 @@ def test_the_notices_look_as_they_did(audience, request):
     series = replace(SERIES, community_url="https://team.example.com/wiki")
     cards = {
         "welcome": welcome_card(TEMPLATES, series=[CONFIGURED], bot_name="灯塔", audience=audience),
-        "subscribed": subscribed_card(TEMPLATES, series=series, push_at="08:37", audience=audience, already=False),
+        "subscribed": subscribed_card(TEMPLATES, series=series, audience=audience, already=False),
         "goodbye": goodbye_card(TEMPLATES, series=series, audience=audience),
     }
     for name, card in cards.items():

@@ -12,7 +12,7 @@ from bot.cards.templates import CardTemplates, template_folder
 from bot.domain.audience import Density, Kind, Selection
 from bot.domain.digest import Digest, Formula, Item, Link, Paragraph, Section, Text
 from bot.domain.errors import BotError, UsageError
-from tests.builders import SERIES, make_cards, make_digest, make_item, make_paragraphs
+from tests.builders import make_cards, make_digest, make_item, make_paragraphs, make_series
 from tests.unit.card_reader import assert_legal, buttons, contents, links, shown, squeezed, story, tree
 from tests.unit.test_card_text import HOSTILE
 
@@ -209,7 +209,7 @@ def test_a_template_that_grows_unevenly_is_planned_again(tmp_path):
     selection = Selection(density=Density.FULL)
     digest = make_digest([make_item(number, text="一句话。" * 150) for number in range(1, 40)])
 
-    parts = digest_cards(CardTemplates(tmp_path), digest, SERIES, selection, edition=None)
+    parts = digest_cards(CardTemplates(tmp_path), digest, make_series(), selection, edition=None)
 
     assert "9" * 900 in parts[0].body
     assert all(part.fits(Limits()) for part in parts)
