@@ -14,7 +14,9 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _NUMERAL = re.compile(r"[〇零○一二三四五六七八九十]{1,4}(?=\s?[年月日号])")
 _LUNAR = re.compile(r"(?:农历|阴历|夏历)\s?(?:[^\s,)]{2,3}年\s?)?[^\s,)]*")
 _WEEKDAY = re.compile(
-    r"\(?(?:星期|礼拜|周)[一二三四五六日天]\)?|\b(?:mon|tues?|wednes|thurs?|fri|satur|sun)day\b", re.IGNORECASE
+    r"\((?:星期|礼拜|周)[一二三四五六日天]\)|(?:星期|礼拜|周)[一二三四五六日天](?![报刊])"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
+    re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"第\s?\d+\s?[期号]|\bno\.\s?\d+", re.IGNORECASE)
 _LONE_YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)\s?年(?!\s?\d{1,2}\s?月)")

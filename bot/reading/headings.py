@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bot.reading.marks import Kind, Line, columns
 from bot.reading.outline import story_start
@@ -13,16 +14,18 @@ SECTION_COLUMNS = 16
 STRAY_COLUMNS = 10
 MARKED_SECTION_COLUMNS = 30
 REPEATED_COLUMNS = 60
+WORD_CHARS = 2
 MANY = 3
 
 _DECORATED = re.compile(
-    r"(【|〔|\[|「|=+\s?|-+\s?|—+\s?|·+\s?)([^】〔〕\]」=—·]+?)(】|〕|\]|」|\s?=+|\s?-+|\s?—+|\s?·+)"
+    r"(【|〔|\[|「|=+\s?|-+\s?|—+\s?|·+\s?|\*+)([^】〔〕\]」=—·*]+?)(】|〕|\]|」|\s?=+|\s?-+|\s?—+|\s?·+|\*+)"
 )
+_EDGE_SIGNS = re.compile(r"^\W+|\W+$")
 _PLAIN_NAME = re.compile(r"[\u4e00-\u9fff]{2}|[\u4e00-\u9fff]{4}|[A-Z][A-Za-z &]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Sorted:
+class Headings:
     """Lines without the strays; `sections` are indexes into `lines`."""
 
     lines: tuple[Line, ...]
@@ -30,20 +33,22 @@ class Sorted:
     strays: tuple[Line, ...]
 
 
-def sort_headings(lines: Sequence[Line]) -> Sorted:
+def find_headings(lines: Sequence[Line]) -> Headings:
     """Tell section names and strays from titles and text."""
-    copied = [line for line in lines if not CONTROL.fullmatch(line.text)]
-    sections, strays = _roles(copied)
-    stray_texts = {copied[index].text for index in strays}
+    strays = [line for line in lines if CONTROL.fullmatch(line.text)]
+    lines = [line for line in lines if not CONTROL.fullmatch(line.text)]
+    sections, stray_places = _roles(lines)
+    stray_texts = {lines[index].text for index in stray_places}
     kept: list[Line] = []
     names: set[int] = set()
-    for index, line in enumerate(copied):
+    for index, line in enumerate(lines):
         if index in sections:
             names.add(len(kept))
-        if index in sections or line.kind is not Kind.SHORT or line.text not in stray_texts:
-            kept.append(line)
-    kept_numbers = {id(line) for line in kept}
-    return Sorted(tuple(kept), frozenset(names), tuple(line for line in lines if id(line) not in kept_numbers))
+        elif line.kind is Kind.SHORT and line.text in stray_texts:
+            strays.append(line)
+            continue
+        kept.append(line)
+    return Headings(tuple(kept), frozenset(names), tuple(strays))
 
 
 def section_name(line: Line) -> str:
@@ -53,8 +58,8 @@ def section_name(line: Line) -> str:
 
 
 def is_known(name: str) -> bool:
-    """Made of words that sections are named with."""
-    return len(name) <= MARKED_SECTION_COLUMNS and bool(SECTION_NAME.fullmatch(name))
+    """Made of words that sections are named with, emoji around them aside."""
+    return len(name) <= MARKED_SECTION_COLUMNS and bool(SECTION_NAME.fullmatch(_EDGE_SIGNS.sub("", name)))
 
 
 def _roles(lines: Sequence[Line]) -> tuple[set[int], set[int]]:
@@ -75,6 +80,7 @@ def _roles(lines: Sequence[Line]) -> tuple[set[int], set[int]]:
 def _before_titles(lines: Sequence[Line]) -> list[int]:
     """Indexes of short lines that stand where a heading could: after finished text, before a title."""
     found: dict[int, None] = {}
+    titled = any(_is_title_over_text(line, following) for line, following in pairwise(lines))
     for index, line in enumerate(lines):
         previous = lines[index - 1] if index else None
         follower = _follower(lines, index)
@@ -88,10 +94,14 @@ def _before_titles(lines: Sequence[Line]) -> list[int]:
         if line.mark and not _is_heading_mark(line, follower):
             continue
         is_after_story = previous is None or previous.kind is Kind.LINK or is_under_heading
-        known = is_after_story and is_known(section_name(line))
-        if follower.could_be_title or follower.mark or known:
+        over_text = is_after_story and is_known(section_name(line)) and (not titled or len(line.body) <= WORD_CHARS)
+        if follower.could_be_title or follower.mark or over_text:
             found[index] = None
     return list(found)
+
+
+def _is_title_over_text(line: Line, following: Line) -> bool:
+    return line.kind is Kind.SHORT and following.kind is Kind.PROSE and not is_known(section_name(line))
 
 
 def _follower(lines: Sequence[Line], index: int) -> Line | None:

@@ -103,12 +103,12 @@ def _check_size(text: str, name: str | None) -> None:
     """Refuse what is no digest by its size, before it costs time and memory."""
     lines = len(_LINE_END.findall(text))
     if lines > MOST_LINES:
-        raise DigestError("too_long", f"{lines} lines are no digest; give one day at most {MOST_LINES}", path=name)
+        raise DigestError("too_long", f"{lines} lines are no digest; give one day, at most {MOST_LINES}", path=name)
     dollars = _DOLLARS.sub("$", text).count("$") // 2
     brackets = min(text.count("\\("), text.count("\\)")) + min(text.count("\\["), text.count("\\]"))
     marks = dollars + brackets + text.lower().count("http")
     if marks > MOST_MARKS:
-        raise DigestError("too_long", f"{marks} links and formulas are no digest; cut the file", path=name)
+        raise DigestError("too_long", f"{marks} links and formulas are no digest; give one day alone", path=name)
 
 
 def _lines(text: str, noise: set[str], notes: Notes) -> list[Line]:

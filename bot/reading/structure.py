@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import groupby
 
 from bot.domain.digest import Digest, Item, Paragraph, Reading, Section, plain
 from bot.reading.dates import TitleDate, read_title
 from bot.reading.drafts import BodyDraft, ItemDraft, Notes, draft_body, is_tidy
-from bot.reading.headings import sort_headings
+from bot.reading.headings import find_headings
 from bot.reading.inlines import inlines
 from bot.reading.keys import Keys
 from bot.reading.layouts import find_outline
@@ -66,15 +67,16 @@ def assemble(title: str | None, dated: TitleDate | None, body: BodyDraft, arrive
 def _read_day(day: Day, arrived: Arrival, notes: Notes) -> Digest:
     if day.date_line:
         notes.drop(day.date_line.number, day.date_line.text, "日期行，已读作本期日期")
-    headed = sort_headings(_with_links_split(_without_repeated_title(day, notes)))
-    for stray in headed.strays:
+    lines = _without_overview(_without_repeated_title(day, notes), notes)
+    headings = find_headings(_with_links_split(lines))
+    for stray in headings.strays:
         notes.drop_stray(stray)
-    body = draft_body(find_outline(headed.lines, headed.sections), notes)
+    body = draft_body(find_outline(headings.lines, headings.sections), notes)
     body.intro[:0] = [line.text for line in day.above]
     if not body.sections:
         notes.warn("no_items", None, "the text holds no item; look whether it is a digest at all")
     elif not body.outro:
-        _warn_if_cut_off(body.sections[-1].items[-1], headed.lines, notes)
+        _warn_if_cut_off(body.sections[-1].items[-1], headings.lines, notes)
     title = _tidy_title(day.title, notes) if day.title else None
     return assemble(title, day.dated, body, arrived, notes)
 
@@ -86,6 +88,19 @@ def _without_repeated_title(day: Day, notes: Notes) -> list[Line]:
             notes.drop(line.number, line.text, "重复的标题")
         else:
             kept.append(line)
+    return kept
+
+
+def _without_overview(lines: Sequence[Line], notes: Notes) -> list[Line]:
+    """Titles in a row that all stand again below are a table of contents, unless they head text themselves."""
+    last_place = {line.body: index for index, line in enumerate(lines) if line.kind is Kind.SHORT}
+    kept: list[Line] = []
+    for again, group in groupby(enumerate(lines), key=lambda each: last_place.get(each[1].body, -1) > each[0]):
+        places, block = zip(*group, strict=True)
+        is_list = again and len({line.body for line in block}) > 1 and lines[places[-1] + 1].could_be_title
+        for line in block if is_list else ():
+            notes.drop(line.number, line.text, "目录，正文中另有")
+        kept += () if is_list else block
     return kept
 
 

@@ -29,7 +29,7 @@ CONTROL = re.compile(
     re.IGNORECASE,
 )
 # what is left of 百万元资助: no name starts with a unit or a particle
-FRAGMENT = re.compile(r"[元万亿个年月日时分秒的地得了着过和与及或等吗呢吧]|[^\w]|[a-z0-9]")
+FRAGMENT = re.compile(r"[元万亿个年月日时分秒的地得了着过和与及或等吗呢吧，。、；：,.;:%％）)a-z0-9]")
 
 STANDING = re.compile(
     r"欢迎|订阅|关注我们|扫码|扫描|社群|知识库|往期|合集|公众号|推送|进群|入群|交流群|投稿|转发|转给"

@@ -148,6 +148,8 @@ def test_a_file_with_two_days_gives_two_digests():
         ("一、要闻", "二、行业动态", ["要闻", "行业动态"]),
         ("【要闻】", "【读者来信】", ["要闻", "读者来信"]),
         ("Research & Papers", "Tools", ["Research & Papers", "Tools"]),
+        ("📰 要闻", "🛠 工具", ["📰 要闻", "🛠 工具"]),
+        ("**要闻**", "== 工具 ==", ["要闻", "工具"]),
         ("要闻", "元补贴", ["要闻"]),
         ("要闻", "展开全文", ["要闻"]),
         ("元补贴", "元补贴", [None]),
@@ -179,6 +181,19 @@ def test_an_item_in_the_middle_may_have_no_link():
         ("没有链接的那一条消息", None),
         ("旧仓库要改成书店", "2"),
     ]
+
+
+def test_a_table_of_contents_is_no_second_copy_of_the_items():
+    """Titles in a row that stand again below are dropped, and listed as dropped."""
+    # when
+    reading = read(TWO_ITEMS.format("今日要点：\n1. 渡轮恢复夜航的消息\n2. 旧仓库要改成书店", "科技"))
+
+    # then
+    assert [(title, url) for _, title, url, _ in items(reading)] == [
+        ("渡轮恢复夜航的消息", "1"),
+        ("旧仓库要改成书店", "2"),
+    ]
+    assert [dropped.text for dropped in reading.dropped] == ["1. 渡轮恢复夜航的消息", "2. 旧仓库要改成书店"]
 
 
 def test_further_links_stay_in_the_body():
