@@ -46,6 +46,9 @@ def main() -> None:
     """Run the command line. Exit 0 done, 1 failed, 2 usage or configuration; one line on stderr says what and how."""
     try:
         cli.main(standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as exc:
+        click.echo(exc.format_message(), err=True)
+        sys.exit(2)
     except click.ClickException as exc:
         _fail(exc.format_message(), 2)
     except click.exceptions.Exit as exc:

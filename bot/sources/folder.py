@@ -62,13 +62,16 @@ class FolderSource:
 
 
 def _bytes_of(path: Path) -> bytes:
+    """At most 20 MiB of a regular file: a device or a pipe has no end."""
     if path.is_dir():
         raise DigestError("is_folder", "is a folder; name a file in it", path=str(path))
     try:
-        if path.stat().st_size > LONGEST_FILE:
-            raise DigestError("too_large", "is larger than 20 MiB; a digest is a page of text", path=str(path))
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise DigestError("not_found", "does not exist; check the path", path=str(path)) from None
+        if not path.is_file():
+            raise DigestError("not_found", "does not exist or is no ordinary file; check the path", path=str(path))
+        with path.open("rb") as file:
+            data = file.read(LONGEST_FILE + 1)
     except OSError as exc:
         raise DigestError("unreadable", f"cannot be read ({exc.strerror}); check its rights", path=str(path)) from exc
+    if len(data) > LONGEST_FILE:
+        raise DigestError("too_large", "is larger than 20 MiB; a digest is a page of text", path=str(path))
+    return data
