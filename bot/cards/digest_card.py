@@ -8,10 +8,10 @@ from bot.cards.actions import SetSubscription
 from bot.cards.buttons import Button, act, community, go, header_colour
 from bot.cards.entries import CONTINUED, Entry, entries_of
 from bot.cards.render import Card, Limits, wire_bytes
-from bot.cards.sentences import blocks_of
 from bot.cards.split import Part, Passage, Size, Slice, split
 from bot.cards.templates import CardTemplates
-from bot.cards.text import escape, markdown
+from bot.cards.text import escape
+from bot.cards.writing import Tables, are_crowded, markdown, with_list
 from bot.domain.audience import Kind, Selection
 from bot.domain.digest import Digest
 from bot.domain.errors import BotError, UsageError
@@ -93,6 +93,7 @@ class _Book:
         self._templates = templates
         self._entries = entries
         self._items = sum(1 for entry in entries if entry.number)
+        self._is_crowded = are_crowded(entry.atoms for entry in entries)
         self._minutes = headings.minutes(digest, entries, selection.density)
         self._page = DigestView(
             title=headings.title(digest, series.name),
@@ -118,9 +119,10 @@ class _Book:
     def _render(self, part: Part, number: int, parts: int) -> Card:
         views: list[EntryView] = []
         group = 0
+        tables = Tables()
         for piece in part:
             entry = self._entries[piece.passage]
-            views.append(_entry_view(entry, piece, rule=entry.group != group))
+            views.append(_entry_view(entry, piece, tables, rule=entry.group != group))
             group = entry.group
         numbers = [self._entries[piece.passage].number for piece in part]
         return self._card(views, [n for n in numbers if n], number, parts)
@@ -141,11 +143,13 @@ class _Book:
     def _passage(self, number: int) -> Passage:
         entry = self._entries[number]
         group = self._entries[number - 1].group if number else 0
-        first = _entry_view(entry, Slice(number, 0, 0), rule=entry.group != group)
-        again = _entry_view(entry, Slice(number, 1, 1), rule=False)
+        first = _entry_view(entry, Slice(number, 0, 0), Tables(), rule=entry.group != group)
+        again = _entry_view(entry, Slice(number, 1, 1), Tables(), rule=False)
         body = "x" if entry.atoms else ""  # its place, to be filled with atoms
         return Passage(
-            self._size(replace(first, rest=first.rest or body)), self._size(replace(again, rest=body)), entry.atoms
+            self._size(replace(first, rest=first.rest or body)),
+            self._size(replace(again, rest=body)),
+            tuple(map(with_list, entry.atoms)) if self._is_crowded else entry.atoms,
         )
 
     def _size(self, view: EntryView) -> Size:
@@ -169,9 +173,9 @@ class _Book:
         return Size(card.bytes, card.elements)
 
 
-def _entry_view(entry: Entry, piece: Slice, *, rule: bool) -> EntryView:
+def _entry_view(entry: Entry, piece: Slice, tables: Tables, *, rule: bool) -> EntryView:
     first = piece.start == 0
-    text = markdown(blocks_of(entry.atoms[piece.start : piece.stop]))
+    text = markdown(entry.atoms[piece.start : piece.stop], tables)
     return EntryView(
         rule=rule,
         section=escape(entry.section) if rule else "",

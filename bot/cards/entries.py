@@ -1,14 +1,16 @@
 """Digest -> entries: the intro, each item and the outro in the words of a card, not yet cut into parts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from bot.cards.sentences import Atom, atoms_of, blocks_of, first_sentence, lead_length
-from bot.cards.text import escape, host, link, link_url, markdown, plain
+from bot.cards.leads import first_sentence, is_short, lead_length
+from bot.cards.lines import Row, TextLine
+from bot.cards.sentences import Atom, atoms_of, text_of
+from bot.cards.text import escape, host, link, link_url, plain
+from bot.cards.writing import Tables, markdown
 from bot.domain.audience import Density
-from bot.domain.digest import Block, Digest, Item, Link, Paragraph, Text
-from bot.domain.digest import plain as written
+from bot.domain.digest import Block, Digest, Item, Paragraph, Text
 
 CONTINUED = "（续）"
 INTRO_LABEL = "写在前面"
@@ -83,12 +85,12 @@ def _item(item: Item, number: int, density: Density, research_url: str | None) -
         if address is None:
             return None
         title = host(address)
-    entry = Entry(body, number, again=f"**{number}. {CONTINUED}**", mark="" if title else f"**{number}.** ")
+    entry = Entry(body, number, again=f"**{number}. {CONTINUED}**", mark="" if title else _mark(number, body))
     if title:
         shown = title[:_TITLE_CHARS]
         linked = link(address, shown) if address else escape(shown)
         entry = replace(entry, heading=f"**{number}. {linked}**", again=f"**{number}. {linked}{CONTINUED}**")
-    name = title or plain(written(blocks_of(body[: first_sentence(body)])))
+    name = title or plain(text_of(body[: first_sentence(body)]))
     return _at_density(replace(entry, name=name), density, address, _byline(item, title, address, research_url))
 
 
@@ -96,19 +98,36 @@ def _at_density(entry: Entry, density: Density, address: str | None, byline: str
     match density:
         case Density.FULL:
             return replace(entry, byline=byline)
+        case Density.STANDARD if is_short(entry.atoms) and any(isinstance(atom.line, Row) for atom in entry.atoms):
+            return replace(entry, byline=byline)
         case Density.STANDARD:
             return _led(replace(entry, byline=byline, label=MORE_LABEL), lead_length(entry.atoms))
         case Density.BRIEF if entry.heading:
             return entry
         case Density.BRIEF:
             brief = _led(entry, first_sentence(entry.atoms))
-            source = f" {link(address, '原文')}" if address else ""
+            source = f"{_after(entry.atoms)}{link(address, '原文')}" if address else ""
             return replace(brief, lead=brief.lead + source, atoms=())
 
 
 def _led(entry: Entry, length: int) -> Entry:
     lead, rest = entry.atoms[:length], entry.atoms[length:]
-    return replace(entry, lead=entry.mark + markdown(blocks_of(lead)), atoms=rest) if lead else entry
+    if not lead:  # all of it waits behind the label, but not its number
+        return replace(entry, lead=entry.mark.rstrip())
+    return replace(entry, lead=entry.mark + markdown(lead, Tables(0)), atoms=rest)
+
+
+def _mark(number: int, body: Sequence[Atom]) -> str:
+    return f"**{number}.**{_after(body)}"
+
+
+def _after(body: Sequence[Atom]) -> str:
+    """What stands between the beginning of a text and something of ours: only a paragraph has room in its line."""
+    match body:
+        case (Atom(TextLine(marker="", quoted=False)), *_):
+            return " "
+        case _:
+            return "\n\n"
 
 
 def _body(item: Item, title: str, address: str | None, density: Density) -> Iterator[Block]:
@@ -118,9 +137,6 @@ def _body(item: Item, title: str, address: str | None, density: Density) -> Iter
     if density is Density.BRIEF and title:
         return
     yield from item.blocks
-    for image in item.images:
-        caption = f"图片：{image.alt}" if image.alt else "图片"
-        yield Paragraph((Link(image.url, caption) if link_url(image.url) else Text(f"[{caption}]"),))
     if item.url and address is None:
         yield Paragraph((Text(item.url),))
     if len(_labels(item)) > _BYLINE_CHARS:

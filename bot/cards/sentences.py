@@ -1,149 +1,204 @@
 """Text as a row of atoms: the pieces between which it may be cut, and how good each cut is.
 
-A link or a formula is never cut. One that is too long to be shown whole becomes text first, so it may.
+A link, a formula, inline code or a row is never cut. A link or code that is too long to be shown whole becomes text
+first, so it may.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
+from bot.cards.inlines import Run, line_of
+from bot.cards.lines import CodeLine, Line, Row, TextLine, lines_of
 from bot.cards.render import wire_bytes
-from bot.cards.text import formula, host, link_as_text, link_url, markdown
-from bot.domain.digest import Block, Formula, Inline, Link, Paragraph, Text
-
-_LEAD_CHARS = 120
-_LEAD_MIN = 40  # a shorter lead takes one more sentence
-_LEAD_MAX = 200  # a text up to this is its own lead: the rest would not be worth a tap
-_LEAD_BYTES = 3_000  # a lead of many links
+from bot.cards.text import host, link_as_text, link_url
+from bot.domain.digest import Block, Code, Formula, Link, Text, plain_inlines
 
 _SENTENCE_CHARS = 180  # longer sentences get emergency cuts
 _SENTENCE_BYTES = 2_500
+_CLAUSE_CHARS = 120
 _LINK_CHARS = 200  # a longer link text is a paragraph, not a link
-_FORMULA_BYTES = 1_500
+_CODE_BYTES = 1_500
 _PARAGRAPH_BYTES = wire_bytes("\n\n&#35;")  # the blank line, and an entity for a first character that needs one
+_QUOTE = "> "
+_TOUCHY = {"*", "`"}  # may need a space before or after them
 
 _SENTENCE_END = re.compile(r"[。！？；…]+[”’」』）》\])\"']*|[.!?]{1,6}[\"')\]]{0,3}\s+")
 _JOINED = r"[\u0300-\u036f\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]|\u200d."  # belongs to the character before it
-_CLAUSE = re.compile(rf".{{1,{_LEAD_CHARS}}}[，、,;：\s]|.{{1,{_LEAD_CHARS}}}(?:{_JOINED})*", re.DOTALL)
+_CLAUSE = re.compile(rf".{{1,{_CLAUSE_CHARS}}}[，、,;：\s]|.{{1,{_CLAUSE_CHARS}}}(?:{_JOINED})*", re.DOTALL)
+_CODE_PIECE = re.compile(rf".{{1,500}}(?:{_JOINED})*", re.DOTALL)  # of a line of code too long for a card
 
 
 class Cut(IntEnum):
-    """The place before an atom, the best one first."""
+    """The place before an atom, the best one first. At `PARAGRAPH` and `LINE` a line begins."""
 
     PARAGRAPH = 0
-    SENTENCE = 1
-    ANYWHERE = 2
+    LINE = 1  # inside code or a table, or below a heading
+    SENTENCE = 2
+    ANYWHERE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A sentence, or a piece of one that is too long. `bytes`: what its markdown adds to a request body."""
+    """A sentence, a line of code or a row, or a piece of one that is too long.
 
-    inlines: tuple[Inline, ...]
+    `bytes`: what its markdown adds to a request body; `again`: what comes to it where a part begins with it, such as
+    the head of its table; `as_list`: what comes to a row where no table may stand.
+    """
+
+    line: Line
     cut: Cut
     chars: int
     bytes: int
+    again: int = 0
+    as_list: int = 0
 
 
 def atoms_of(blocks: Iterable[Block]) -> tuple[Atom, ...]:
-    """Blocks as atoms, in order, nothing lost but paragraphs in which nothing would be seen."""
-    return tuple(atom for block in blocks if markdown((block,)) for atom in _paragraph(block.inlines))
+    """Blocks as atoms, in order, nothing lost but lines in which nothing would be seen."""
+    return tuple(_atoms(lines_of(blocks)))
 
 
-def blocks_of(run: Sequence[Atom]) -> tuple[Block, ...]:
-    """Atoms as blocks. A run that begins inside a paragraph begins with the rest of it."""
-    paragraphs: list[list[Inline]] = []
+def joined(run: Iterable[Atom]) -> Iterator[Line]:
+    """Atoms as lines again. A run that begins inside a line begins with the rest of it."""
+    pieces: list[Line] = []
     for atom in run:
-        if atom.cut is Cut.PARAGRAPH or not paragraphs:
-            paragraphs.append([])
-        paragraphs[-1].extend(atom.inlines)
-    return tuple(Paragraph(tuple(inlines)) for inlines in paragraphs)
+        if atom.cut <= Cut.LINE and pieces:
+            yield _whole(pieces)
+            pieces = []
+        pieces.append(atom.line)
+    if pieces:
+        yield _whole(pieces)
 
 
-def lead_length(run: Sequence[Atom]) -> int:
-    """How many atoms are shown before the reader asks for more: whole sentences, or clauses of one too long."""
-    if _within(run, _LEAD_MAX):
-        return len(run)
-    stop = 0
-    for end in _sentence_ends(run):
-        enough = sum(atom.chars for atom in run[:stop]) >= _LEAD_MIN
-        if not _within(run[:end], _LEAD_CHARS if enough else _LEAD_MAX):
-            break
-        stop = end
-    return stop or _clauses(run)
+def text_of(run: Iterable[Atom]) -> str:
+    """Atoms as a person would copy them."""
+    return "\n".join(map(_plain, joined(run)))
 
 
-def first_sentence(run: Sequence[Atom]) -> int:
-    """How many atoms make the first sentence, or the beginning of one too long."""
-    end = next(_sentence_ends(run), 0)
-    return end if _within(run[:end], _LEAD_MAX) else _clauses(run)
+def _whole(pieces: Sequence[Line]) -> Line:
+    first = pieces[0]
+    match first:
+        case TextLine() if len(pieces) > 1:
+            texts = (piece for piece in pieces if isinstance(piece, TextLine))
+            return replace(first, runs=tuple(run for text in texts for run in text.runs))
+        case CodeLine() if len(pieces) > 1:
+            return replace(first, text="".join(piece.text for piece in pieces if isinstance(piece, CodeLine)))
+        case _:
+            return first
 
 
-def _sentence_ends(run: Sequence[Atom]) -> Iterator[int]:
-    for end in range(1, len(run) + 1):
-        if end == len(run) or run[end].cut is not Cut.ANYWHERE:
-            yield end
+def _plain(line: Line) -> str:
+    match line:
+        case TextLine():
+            return plain_inlines(run.leaf for run in line.runs)
+        case CodeLine():
+            return line.text
+        case Row():
+            return "\n".join(map(_plain, line.lines))
 
 
-def _clauses(run: Sequence[Atom]) -> int:
-    return next(end for end in range(1, len(run) + 1) if not _within(run[: end + 1], _LEAD_CHARS) or end == len(run))
+def _atoms(lines: Iterable[Line]) -> Iterator[Atom]:
+    group, cut = 0, Cut.PARAGRAPH
+    for line in lines:
+        first = line.group != group
+        match line:
+            case TextLine():
+                yield from _text(line, cut)
+            case CodeLine():
+                yield from _code(line, cut if first else Cut.LINE, first=first)
+            case Row():
+                yield _row(line, cut if first else Cut.LINE, first=first)
+        group, cut = line.group, Cut.LINE if isinstance(line, TextLine) and line.heading else Cut.PARAGRAPH
 
 
-def _within(run: Sequence[Atom], chars: int) -> bool:
-    return sum(atom.chars for atom in run) <= chars and sum(atom.bytes for atom in run) <= _LEAD_BYTES
-
-
-def _paragraph(inlines: Iterable[Inline]) -> Iterator[Atom]:
-    cut = Cut.PARAGRAPH
-    for sentence in _sentences(tamed for inline in inlines for tamed in _tame(inline)):
-        yield from _pieces(sentence, cut)
+def _text(line: TextLine, cut: Cut) -> Iterator[Atom]:
+    for sentence in _sentences(tamed for run in line.runs for tamed in _tame(run)):
+        yield from _pieces(line, sentence, cut)
         cut = Cut.SENTENCE
 
 
-def _sentences(inlines: Iterable[Inline]) -> Iterator[tuple[Inline, ...]]:
-    sentence: list[Inline] = []
-    for inline in inlines:
-        start = 0
-        if isinstance(inline, Text):
-            for end in _SENTENCE_END.finditer(inline.text):
-                yield (*sentence, Text(inline.text[start : end.end()]))
-                sentence, start = [], end.end()
-        rest = Text(inline.text[start:]) if isinstance(inline, Text) else inline
-        if rest != Text(""):
-            sentence.append(rest)
+def _code(line: CodeLine, cut: Cut, *, first: bool) -> Iterator[Atom]:
+    fences = wire_bytes(f"\n\n{line.opening}\n\n{line.fence}")
+    for piece in _CODE_PIECE.findall(line.text) or ("",):
+        size = wire_bytes(f"\n{piece}")
+        now, again = (fences, 0) if first else (0, fences)
+        yield Atom(replace(line, text=piece), cut, max(1, len(piece)), size + now, again)
+        cut, first = Cut.ANYWHERE, False
+
+
+def _row(row: Row, cut: Cut, *, first: bool) -> Atom:
+    head = wire_bytes(f"\n\n{row.head}")
+    size = wire_bytes(f"\n{row.text}") + (head if first else 0)
+    entry = sum(_line_bytes(line) for line in row.lines)
+    chars = sum(_chars(run) for line in row.lines for run in line.runs)
+    return Atom(row, cut, chars, size, 0 if first else head, max(0, entry - size))
+
+
+def _sentences(runs: Iterable[Run]) -> Iterator[tuple[Run, ...]]:
+    sentence: list[Run] = []
+    for run in runs:
+        if not isinstance(run.leaf, Text):
+            sentence.append(run)
+            continue
+        text, start = run.leaf.text, 0
+        for end in _SENTENCE_END.finditer(text):
+            yield (*sentence, Run(Text(text[start : end.end()]), run.stars))
+            sentence, start = [], end.end()
+        if text[start:]:
+            sentence.append(Run(Text(text[start:]), run.stars))
     if sentence:
         yield tuple(sentence)
 
 
-def _pieces(sentence: tuple[Inline, ...], cut: Cut) -> Iterator[Atom]:
-    whole = _atom(sentence, cut)
+def _pieces(line: TextLine, sentence: tuple[Run, ...], cut: Cut) -> Iterator[Atom]:
+    whole = _atom(line, sentence, cut)
     if whole.chars <= _SENTENCE_CHARS and whole.bytes <= _SENTENCE_BYTES:
         yield whole
         return
-    for inline in sentence:
-        pieces = map(Text, _CLAUSE.findall(inline.text)) if isinstance(inline, Text) else (inline,)
+    for run in sentence:
+        pieces = map(Text, _CLAUSE.findall(run.leaf.text)) if isinstance(run.leaf, Text) else (run.leaf,)
         for piece in pieces:
-            yield _atom((piece,), cut)
+            yield _atom(line, (Run(piece, run.stars),), cut)
             cut = Cut.ANYWHERE
 
 
-def _atom(inlines: tuple[Inline, ...], cut: Cut) -> Atom:
-    block = Paragraph(inlines)
-    size = wire_bytes(markdown((block,)))
-    chars = sum(len(inline.tex if isinstance(inline, Formula) else inline.text) for inline in inlines)
-    return Atom(inlines, cut, chars, size + (_PARAGRAPH_BYTES if cut is Cut.PARAGRAPH else 0))
+def _atom(line: TextLine, runs: tuple[Run, ...], cut: Cut) -> Atom:
+    first = cut <= Cut.LINE
+    piece = TextLine(line.group, runs, line.marker if first else "", line.depth, line.quoted, line.heading)
+    chars = sum(map(_chars, runs))
+    written = line_of(runs)
+    size = wire_bytes(written) + (written[-1:] in _TOUCHY) + (written[:1] in _TOUCHY)
+    if not first:
+        return Atom(piece, cut, chars, size, wire_bytes(_QUOTE) if line.quoted else 0)
+    return Atom(piece, cut, chars, size + _begin_bytes(line))
 
 
-def _tame(inline: Inline) -> Iterator[Inline]:
+def _line_bytes(line: TextLine) -> int:
+    return wire_bytes(line_of(line.runs)) + _begin_bytes(line)
+
+
+def _begin_bytes(line: TextLine) -> int:
+    quote = _QUOTE if line.quoted else ""
+    return _PARAGRAPH_BYTES + wire_bytes(quote + line.begin(max(0, line.depth - 1)))
+
+
+def _chars(run: Run) -> int:
+    return len(run.leaf.tex if isinstance(run.leaf, Formula) else run.leaf.text)
+
+
+def _tame(run: Run) -> Iterator[Run]:
     """Inlines that may stay whole, as they are; too long or unusable ones as text."""
-    match inline:
+    match run.leaf:
         case Link(url, text) if link_url(url) is None:
-            yield Text(link_as_text(url, text))
+            yield Run(Text(link_as_text(url, text)), run.stars)
         case Link(url, text) if len(text) > _LINK_CHARS:
-            yield Text(f"{text} ")
-            yield Link(url, host(url))
-        case Formula() if wire_bytes(formula(inline)) > _FORMULA_BYTES:
-            yield Text(inline.written)
+            yield Run(Text(f"{text} "), run.stars)
+            yield Run(Link(url, host(url)), run.stars)
+        case Formula(_, written) if wire_bytes(line_of((run,))) > _CODE_BYTES:
+            yield Run(Text(written), run.stars)
+        case Code(text) if wire_bytes(line_of((run,))) > _CODE_BYTES:
+            yield Run(Text(text), run.stars)
         case _:
-            yield inline
+            yield run

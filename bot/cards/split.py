@@ -37,7 +37,7 @@ class Size:
 @dataclass(frozen=True, slots=True)
 class Passage:
     """What wants to stay together, such as an item. `frame` is its cost beside the atoms, `again` that of a
-    continuation in a further part.
+    continuation in a further part, beside what its first atom costs there.
     """
 
     frame: Size
@@ -87,6 +87,8 @@ class _Plan:
         start = 0
         while True:
             frame = passage.again if start else passage.frame
+            if passage.atoms:
+                frame += Size(passage.atoms[start].again, 0)
             stop = self._stop(passage.atoms, sizes, start, frame)
             if stop is not None:
                 self.parts[-1].append(Slice(number, start, stop))

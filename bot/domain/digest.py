@@ -3,7 +3,7 @@
 Blocks and inlines are plain text by value: markup characters in them mean nothing until a renderer escapes them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
@@ -11,6 +11,27 @@ from datetime import date, datetime
 @dataclass(frozen=True, slots=True)
 class Text:
     """Literal text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Text that stands out."""
+
+    inlines: "tuple[Inline, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Emphasis:
+    """Text in another voice."""
+
+    inlines: "tuple[Inline, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A piece of code inside a line."""
 
     text: str
 
@@ -32,17 +53,52 @@ class Formula:
     display: bool = False
 
 
-Inline = Text | Link | Formula
+Inline = Text | Strong | Emphasis | Code | Link | Formula
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """One paragraph; no inline holds a line break that means anything."""
+    """One paragraph; no inline holds a line break that means anything. A display formula is a paragraph of its own."""
 
     inlines: tuple[Inline, ...]
 
 
-Block = Paragraph
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; `level` is 1 to 9, the top one 1."""
+
+    level: int
+    inlines: tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list; each entry is a row of blocks. `start` is the first number of an ordered one, None for bullets."""
+
+    entries: "tuple[tuple[Block, ...], ...]"
+    start: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What somebody else has said."""
+
+    blocks: "tuple[Block, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """Code over several lines, line ends as they are."""
+
+    text: str
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells of inlines, the head first; every row has as many cells as the head."""
+
+    rows: tuple[tuple[tuple[Inline, ...], ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +110,14 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """A line between two thoughts."""
+
+
+Block = Paragraph | Heading | Listing | Quote | CodeBlock | Table | Image | Rule
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One entry. `key` identifies the story within its digest; two items never share one."""
 
@@ -61,7 +125,6 @@ class Item:
     title: str | None
     url: str | None
     blocks: tuple[Block, ...] = ()
-    images: tuple[Image, ...] = ()
     tags: tuple[str, ...] = ()
     source: str | None = None
     published_at: datetime | None = None
@@ -131,18 +194,77 @@ class Reading:
     dropped: tuple[Dropped, ...] = ()
 
 
-def plain(blocks: tuple[Block, ...]) -> str:
+def plain(blocks: Iterable[Block]) -> str:
     """Text of blocks as a person would copy it: one line a paragraph, formulas as they were written."""
-    return "\n".join("".join(_written(inline) for inline in block.inlines) for block in blocks)
+    return "\n".join(filter(None, map(_plain_block, blocks)))
 
 
-def links(blocks: tuple[Block, ...]) -> Iterator[Link]:
+def plain_inlines(inlines: Iterable[Inline]) -> str:
+    """Text of inlines, links by what is seen of them."""
+    return "".join(map(_plain_inline, inlines))
+
+
+def links(blocks: Iterable[Block]) -> Iterator[Link]:
     """Links inside blocks, in order."""
+    for inline in _inlines(blocks):
+        if isinstance(inline, Link):
+            yield inline
+        elif isinstance(inline, Strong | Emphasis):
+            yield from links((Paragraph(inline.inlines),))
+
+
+def images(blocks: Iterable[Block]) -> Iterator[Image]:
+    """Pictures among blocks, those inside lists and quotes too, in order."""
     for block in blocks:
-        for inline in block.inlines:
-            if isinstance(inline, Link):
-                yield inline
+        match block:
+            case Image():
+                yield block
+            case Listing(entries):
+                for entry in entries:
+                    yield from images(entry)
+            case Quote(inner):
+                yield from images(inner)
 
 
-def _written(inline: Inline) -> str:
-    return inline.written if isinstance(inline, Formula) else inline.text
+def _plain_block(block: Block) -> str:
+    match block:
+        case Paragraph(inlines) | Heading(_, inlines):
+            return plain_inlines(inlines)
+        case Listing(entries):
+            return "\n".join(map(plain, entries))
+        case Quote(inner):
+            return plain(inner)
+        case CodeBlock(text):
+            return text
+        case Table(rows):
+            return "\n".join(" | ".join(map(plain_inlines, row)) for row in rows)
+        case Image(_, alt):
+            return alt
+        case Rule():
+            return ""
+
+
+def _plain_inline(inline: Inline) -> str:
+    match inline:
+        case Formula():
+            return inline.written
+        case Strong(inner) | Emphasis(inner):
+            return plain_inlines(inner)
+        case _:
+            return inline.text
+
+
+def _inlines(blocks: Iterable[Block]) -> Iterator[Inline]:
+    for block in blocks:
+        match block:
+            case Paragraph(inlines) | Heading(_, inlines):
+                yield from inlines
+            case Listing(entries):
+                for entry in entries:
+                    yield from _inlines(entry)
+            case Quote(inner):
+                yield from _inlines(inner)
+            case Table(rows):
+                for row in rows:
+                    for cell in row:
+                        yield from cell

@@ -22,6 +22,7 @@ _ORDINAL = re.compile(r"第\s?\d+\s?[期号]|\bno\.\s?\d+", re.IGNORECASE)
 _LONE_YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)\s?年(?!\s?\d{1,2}\s?月)")
 _BRACKETED = re.compile(r"[(\[【「《]([^()\[\]【】「」《》]*)[)\]】」》]")
 _UPDATED = re.compile(r"更新于?|发布于?")
+_CLOCK = re.compile(r"(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:])")
 _LABEL = re.compile(
     r"(?:(?<=[报刊])|(?<![^\W_]))((?:[^\W_报刊]{2,8}(?:篇|版|专场)|(?:[^\W_报刊]{2,4})?(?:合刊|特刊|专刊|增刊|专辑|特辑|号外)"
     r"|[a-z]+ edition))(?![^\W_])",
@@ -232,7 +233,7 @@ def _label_and_name(text: str, written: list[_Written]) -> tuple[str | None, str
     for each in written:
         masked[each.start : each.end] = "\0" * (each.end - each.start)
     bare = "".join(masked)
-    for other in (_WEEKDAY, _ORDINAL, _UPDATED):
+    for other in (_WEEKDAY, _ORDINAL, _UPDATED, _CLOCK):
         bare = other.sub(" ", bare)
     label = None
     for bracket in _BRACKETED.finditer(bare):

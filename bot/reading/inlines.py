@@ -15,6 +15,7 @@ _LATIN = "\u00c0-\u024f"  # addresses such as …/wiki/Zürich; anything further
 _URL = rf"(?<![A-Za-z0-9])https?://[A-Za-z0-9{_LATIN}][A-Za-z0-9{_LATIN}\-._~:/?#\[\]@!$&'()*+,;=%{{}}]*"
 _MARK = re.compile(rf"(?P<url>{_URL})|\\(?P<open>[(\[])|\\.|(?P<dollars>\$+)", re.IGNORECASE | re.DOTALL)
 _WEB = re.compile(_URL, re.IGNORECASE)
+_DOLLARS = re.compile(r"(?<!\$)\$+")
 
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 _TRAILING = ".,;:!?'([{"
@@ -44,8 +45,22 @@ def find_url(text: str) -> tuple[int, str] | None:
     return None
 
 
+def url_at(text: str, start: int, end: int) -> str | None:
+    """The bare link that starts right here."""
+    match = _WEB.match(text, start, end)
+    return _url(match[0]) if match else None
+
+
+def formula_at(text: str, start: int, marks: "Marks") -> Formula | None:
+    """The `$…$` or `$$…$$` that starts right here. `marks`: kept from one call to the next on the same text."""
+    match = _DOLLARS.match(text, start)
+    if match and match[0] == "$$":
+        return _formula(text, start, marks.next(_DOUBLE, match.end()), 2, display=True)
+    return _dollar(text, start, marks) if match and match[0] == "$" else None
+
+
 def _found(text: str) -> Iterator[tuple[int, Link | Formula]]:
-    marks = _Marks(text)
+    marks = Marks(text)
     position = 0
     while match := _MARK.search(text, position):
         inline = _inline(text, match, marks)
@@ -55,17 +70,13 @@ def _found(text: str) -> Iterator[tuple[int, Link | Formula]]:
             position = match.start() + len(inline.written if isinstance(inline, Formula) else inline.text)
 
 
-def _inline(text: str, match: re.Match[str], marks: "_Marks") -> Link | Formula | None:
+def _inline(text: str, match: re.Match[str], marks: "Marks") -> Link | Formula | None:
     if match["url"]:
         url = _url(match["url"])
         return Link(url, url) if url else None
     if match["open"]:
         return _bracketed(text, match, marks)
-    if match["dollars"] == "$$":
-        return _formula(text, match.start(), marks.next(_DOUBLE, match.end()), 2, display=True)
-    if match["dollars"] == "$":
-        return _dollar(text, match.start(), marks)
-    return None
+    return formula_at(text, match.start(), marks) if match["dollars"] else None
 
 
 def _url(written: str) -> str | None:
@@ -89,7 +100,7 @@ def _url(written: str) -> str | None:
         return None
 
 
-def _bracketed(text: str, match: re.Match[str], marks: "_Marks") -> Formula | None:
+def _bracketed(text: str, match: re.Match[str], marks: "Marks") -> Formula | None:
     opener, closer = _ROUND if match["open"] == "(" else _SQUARE
     end = marks.next(closer, match.end())
     again = marks.next(opener, match.end())
@@ -98,7 +109,7 @@ def _bracketed(text: str, match: re.Match[str], marks: "_Marks") -> Formula | No
     return _formula(text, match.start(), end, 2, display=match["open"] == "[")
 
 
-def _dollar(text: str, start: int, marks: "_Marks") -> Formula | None:
+def _dollar(text: str, start: int, marks: "Marks") -> Formula | None:
     """`$…$` by pandoc's rule: no blank inside the dollars, no letter or digit outside them."""
     end = marks.next(_SINGLE, start + 1)
     if end is None or _is_word(text, start - 1) or _is_word(text, end + 1):
@@ -129,7 +140,7 @@ _SQUARE = (re.compile(r"(?<!\\)\\\["), re.compile(r"(?<!\\)\\\]"))
 
 
 @dataclass(slots=True)
-class _Marks:
+class Marks:
     """Where the next mark of a kind stands. Remembered, so that no stretch of text is searched twice for one kind."""
 
     text: str

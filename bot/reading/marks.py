@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from bot.domain.digest import Block, Heading, Paragraph, Text
 from bot.reading.inlines import find_url
 from bot.reading.vocabulary import FAREWELL, LABEL, LINK_LABEL, POINTS_TO_LINK
 
@@ -12,6 +13,8 @@ LATIN_TITLE_COLUMNS = 160  # titles of papers
 EXCLAIMED_COLUMNS = 60
 LABEL_COLUMNS = 60
 LINK_LABEL_CHARS = 40
+
+PSEUDO_LEVEL = 11
 
 _WIDE = re.compile(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff60\uffe0-\uffe6]")
 _CLOSERS = "\"'”’」』）)】]》"
@@ -41,13 +44,36 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of text, never blank. `mark` is the list mark in front, part of `text`; `url` is set for a link line."""
+    """A line of text, or a block that stands for one; never blank. `mark` is the list mark in front, part of `text`.
+
+    `url` is set for a link line and for a title that is a link. `block`: what the line is, unless it is plain text.
+    `level`: 1 to 9 for a heading, `PSEUDO_LEVEL` for what only looks like one. `parted`: a rule stands before it.
+    `opens`: a story by itself, or a list or a table of stories.
+    """
 
     number: int
     text: str
     kind: Kind
     mark: str = ""
     url: str | None = None
+    block: Block | None = None
+    level: int = 0
+    parted: bool = False
+    opens: bool = False
+
+    @property
+    def part(self) -> str | Block:
+        """What an item takes over."""
+        return self.block or self.text
+
+    @property
+    def unmarked_part(self) -> str | Block:
+        """The same without its list mark."""
+        first = self.block.inlines[0] if isinstance(self.block, Paragraph | Heading) else None
+        if self.mark and isinstance(first, Text) and isinstance(self.block, Paragraph | Heading):
+            rest = first.text.lstrip().removeprefix(self.mark).lstrip()
+            return replace(self.block, inlines=((Text(rest),) if rest else ()) + self.block.inlines[1:])
+        return self.block or self.body
 
     @property
     def body(self) -> str:
@@ -78,7 +104,7 @@ class Line:
 def mark_line(number: int, text: str) -> Line:
     """The line with its shape; `text` is stripped and not empty."""
     found = find_url(text)
-    if found and _is_link_label(text[: found[0]]) and not _has_words(text[found[0] + len(found[1]) :]):
+    if found and is_link_label(text[: found[0]]) and not has_words(text[found[0] + len(found[1]) :]):
         return Line(number, text, Kind.LINK, url=found[1])
     numbered = _NUMBER.match(text)
     mark = numbered[0] if numbered else ""
@@ -108,7 +134,13 @@ def split_link(line: Line) -> list[Line]:
 def ending_link(text: str) -> str | None:
     """The one link of the text, if the text ends with it."""
     found = find_url(text)
-    return found[1] if found and not _has_words(text[found[0] + len(found[1]) :]) else None
+    return found[1] if found and not has_words(text[found[0] + len(found[1]) :]) else None
+
+
+def sets_off(text: str) -> bool:
+    """A line that stands by itself wherever it stands: a link, a label, something numbered, a hash."""
+    line = mark_line(0, text)
+    return line.kind in {Kind.LINK, Kind.LABEL} or bool(line.mark) or text[0] in "#＃"
 
 
 def is_rule(text: str) -> bool:
@@ -127,11 +159,13 @@ def is_ended(text: str) -> bool:
     return text.rstrip(_CLOSERS).endswith(tuple(_STOPS + "！？!?"))
 
 
-def _is_link_label(text: str) -> bool:
+def is_link_label(text: str) -> bool:
+    """What stands before a link without being a title: 链接：, 👉, read more."""
     return len(text) <= LINK_LABEL_CHARS and bool(LINK_LABEL.fullmatch(text))
 
 
-def _has_words(text: str) -> bool:
+def has_words(text: str) -> bool:
+    """Anything but signs and blanks."""
     return any(char.isalnum() for char in text)
 
 

@@ -23,9 +23,34 @@ SECTION_NAME = re.compile(rf"(?:{_ALTERNATIVES}|[与和及&/、·+\s])+", re.IGN
 
 # buttons and placeholders that come along when a page is copied
 CONTROL = re.compile(
-    r"\[?(?:广告|推广|赞助|展开|收起|全文|展开全文|图片|视频号|点赞|分享|收藏|举报|返回|目录|返回目录|返回顶部|复制"
+    r"[\[(（]?(?:广告|推广|赞助|展开|收起|全文|展开全文|图片|视频号|点赞|分享|收藏|举报|返回|目录|返回目录|返回顶部|复制"
     r"|复制链接|阅读原文|阅读全文|查看更多|查看原文|查看全文|点击查看|点击展开|加载中|已编辑|转发|二维码"
-    r"|image|advertisement|read more)\]?",
+    r"|回到顶部|暂时无法在飞书文档外展示此内容|image|advertisement|read more|details|back to top|top|back)[\])）]?",
+    re.IGNORECASE,
+)
+# in the stream of news, but paid for
+PROMOTION = re.compile(
+    r"\W*(?:插播|广告|推广|赞助商?|商务合作|限时优惠|恰饭"
+    r"|sponsored(?: by)?|sponsors?|advertisement|promoted|promotion|ad)"
+    r"\s*(?:时间|内容|信息)?\s*[:：|｜】\])）]",
+    re.IGNORECASE,
+)
+PROMOTION_NAME = re.compile(
+    r"[(（\[【](?:赞助|广告|推广|商务|sponsored|sponsor|ad)[)）\]】]|^\W*(?:赞助商?|广告|推广|插播|sponsors?|sponsored)\W*$",
+    re.IGNORECASE,
+)
+CONTENTS_NAME = re.compile(
+    r"\W*(?:(?:本期|本文|今日)?(?:目录|索引|导航)|table of contents|contents|toc|outline)\W*", re.IGNORECASE
+)
+BACK_LINK = re.compile(
+    r"\s*[\[(（]?\s*(?:back(?: to top)?|top|返回(?:目录|顶部)?|回到(?:目录|顶部)|↩\ufe0e?|⬆\ufe0f?|↑)\s*[\])）]$",
+    re.IGNORECASE,
+)
+# headings of text that is about the digest, not in it
+ABOUT_NAME = re.compile(
+    r"\W*(?:(?:本期|今日|本周)?(?:小结|总结|导语|导读|前言|概述|看点|摘要|编者按|编者的话|写在前面|写在后面|写在最后|结语|结束语|后记)"
+    r"|(?:免责|版权)?声明|关于(?:我们|本[报刊栏])?|联系我们|订阅(?:方式|本[报刊])?|往期.{0,6}|投稿.{0,4}|致谢|鸣谢|说明"
+    r"|summary|about|subscribe|disclaimer|editor'?s note|credits|archive|license|contact)\s*(?:[(（][^)）]*[)）])?\W*",
     re.IGNORECASE,
 )
 # what is left of 百万元资助: no name starts with a unit or a particle
@@ -49,6 +74,10 @@ FAREWELL = re.compile(
     r"|更多(?:内容|精彩|日报|往期|资讯)|(?:全文|本期)?完\W{0,8}$|the end\W{0,8}$|end\W{0,8}$"
     r"|thanks for reading|unsubscribe)",
     re.IGNORECASE,
+)
+# who made it and where there is more of it
+IMPRINT = re.compile(
+    r"\W*(?:主编|校对|排版|编译|整理|归档|存档|反馈|官网|editors?|archive|contact|feedback)\s*[:：]", re.IGNORECASE
 )
 INNER_HEADING = re.compile(
     r"背景|方法|结论|实验|总结|摘要|简介|概述|引言|结果|亮点|要点|小结|前言|核心观点|主要内容|主要贡献|编者按|点评"
@@ -84,4 +113,22 @@ DATED_NAME = re.compile(
     r"|^(?:每[日周]|今日|daily\b|news\b|weekly\b).{0,8}$",
     re.IGNORECASE,
 )
-DATE_WORDS = re.compile(r"(?:今天是|日期|时间|发布时间|发布日期|date)?\W*", re.IGNORECASE)
+DATE_WORDS = re.compile(
+    r"(?:今天是|日期|时间|发布时间|发布日期|date|(?:last )?(?:updated|refreshed|generated)(?: (?:on|at))?)?\W*",
+    re.IGNORECASE,
+)
+
+# columns of a table whose rows are items
+COLUMNS = {
+    role: re.compile(rf"(?:{names})", re.IGNORECASE)
+    for role, names in {
+        "title": r"(?:.*\b)?title|(?:论文|文章|新闻|项目|中文)?标题|名称|篇名|题目|name|paper"
+        r"|论文|文章|项目|内容|事件|新闻",
+        "link": r"pdf|links?|urls?|paper link|链接|地址|网址|原文(?:链接)?|论文链接|abs|abstract link|source url|详情",
+        "date": r"(?:publish(?:ed)?|update[d]?|release)?\s*(?:date|time)|published|日期|时间|发布(?:日期|时间)",
+        "number": r"#|序号|编号|no\.?|排名|rank|id",
+        "tags": r"tags?|标签|关键词|keywords?|分类|category|categories",
+        "source": r"source|来源|出处|媒体|venue",
+    }.items()
+}
+NOTHING = re.compile(r"null|none|nil|n/?a|无|暂无|[-–—/]+", re.IGNORECASE)

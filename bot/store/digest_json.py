@@ -3,9 +3,18 @@
 from datetime import date, datetime
 from typing import Any
 
-from bot.domain.digest import Digest, Formula, Image, Item, Link, Paragraph, Section, Text
+from bot.domain import digest as model
+from bot.domain.digest import Digest
 
-_TYPES = {cls.__name__: cls for cls in (Digest, Section, Item, Paragraph, Text, Link, Formula, Image)}
+_TYPES: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        *(model.Digest, model.Section, model.Item),
+        *(model.Paragraph, model.Heading, model.Listing, model.Quote, model.CodeBlock),
+        *(model.Table, model.Image, model.Rule),
+        *(model.Text, model.Strong, model.Emphasis, model.Code, model.Link, model.Formula),
+    )
+}
 
 
 def dump(value: Any) -> Any:

@@ -34,7 +34,10 @@ _CARD = {
 _PANEL_HEADER = {"title", "background_color", "width", "vertical_align", "padding", "icon", "icon_position"}
 
 _LINK = re.compile(r"\[([^\[\]]*)\]\((https?://[^\s()<>\"'\\\[\]]+)\)")
-_OURS = re.compile(r"</?font(?: color='grey')?>|\*\*")
+_OURS = re.compile(r"</?font(?: color='grey')?>|<br>|(?<!\*)\*{1,3}(?!\*)")
+_FENCE = re.compile(r"(`{3,9})[A-Za-z0-9+#.-]*")
+_ENTRY = re.compile(r"((?:    )*)(?:- |\d{1,9}\. )(?=\S)")
+_DASHES = re.compile(r"\|(?: --- \|)+")
 _CODE = re.compile(r"`([^`]+)`")
 _LIVE = re.compile(r"[<>*_~`\[\]\\$!@]|https?:|www\.|:[A-Za-z]+:", re.IGNORECASE)
 
@@ -68,15 +71,61 @@ def contents(card: Card, *sizes: str) -> list[str]:
 
 
 def shown(markdown: str) -> str:
-    """What a reader sees. Fails on anything that would be live and is not ours."""
-    codes = _CODE.findall(markdown)
-    rest = _CODE.sub("\ue000", markdown)
+    """What a reader sees, without the marks of lists and quotes. Fails on anything that would be live and is not ours,
+    and on blocks that the platform would not read as such.
+    """
+    seen, fence, above, level = [], "", "", -1
+    for line in markdown.split("\n"):
+        if fence:
+            assert fence not in line or line == fence, line
+            fence = "" if line == fence else fence
+            seen.append(line if fence else "")
+        elif opening := _FENCE.fullmatch(line):
+            assert not above, "code begins after a blank line"
+            fence = opening[1]
+        elif line.startswith("| "):
+            seen.append(_cells(line, above))
+        elif entry := _ENTRY.match(line):
+            level = _level(entry, above, level)
+            seen.append(_words(line[entry.end() :]))
+        else:
+            assert not above or not line, "a paragraph begins after a blank line"
+            seen.append(_words(line.removeprefix("> ")))
+        above = line
+    assert not fence, "code is closed"
+    return "\n".join(seen)
+
+
+def tables(card: Card) -> int:
+    """How many tables of markdown a card has."""
+    return sum(bool(_DASHES.fullmatch(line)) for one in contents(card) for line in one.split("\n"))
+
+
+def _level(entry: re.Match[str], above: str, before: int) -> int:
+    """An entry stands at most one level below the entry above it; the first one of a list stands at the left."""
+    level = len(entry[1]) // 4
+    assert level <= before + 1 if above else not level, entry
+    assert not above or _ENTRY.match(above), above
+    return level
+
+
+def _cells(line: str, above: str) -> str:
+    assert line.endswith(" |"), line
+    assert not above or above.count("|") == line.count("|"), (above, line)
+    return "" if _DASHES.fullmatch(line) else "\n".join(map(_inline, line[2:-2].split("|")))
+
+
+def _words(line: str) -> str:
+    assert not re.match(r"[#+=|-]|\d+[.)]|[ \t]", line), line
+    return _inline(line)
+
+
+def _inline(line: str) -> str:
+    codes = _CODE.findall(line)
+    rest = _CODE.sub("\ue000", line)
     rest = _OURS.sub("", _LINK.sub(r"\1", rest))
     assert not _LIVE.search(rest), rest
     assert not re.search(r"&(?!amp;|#\d+;)", rest), rest
-    for line in markdown.split("\n\n"):
-        assert not re.match(r"[#+=|-]|\d+[.)]|[ \t]", line), line
-        assert "\n" not in line
     text = html.unescape(rest)
     for code in codes:
         text = text.replace("\ue000", code, 1)
@@ -89,8 +138,9 @@ def story(parts: Iterable[Card]) -> str:
 
 
 def links(markdown: str) -> list[tuple[str, str]]:
-    """Text and address of every link."""
-    return [(html.unescape(text), url) for text, url in _LINK.findall(markdown)]
+    """Text and address of every link; there are none in code."""
+    outside = _CODE.sub("", re.sub(r"^(`{3,9})[^`\n]*\n.*?^\1$", "", markdown, flags=re.MULTILINE | re.DOTALL))
+    return [(html.unescape(text), url) for text, url in _LINK.findall(outside)]
 
 
 def squeezed(text: str) -> str:

@@ -78,7 +78,7 @@ def test_an_item_without_a_title_begins_with_its_number():
     [
         ({"title": "", "text": ()}, "read.example.com"),
         ({"title": "只有标题", "url": None, "text": ()}, "只有标题"),
-        ({"title": None, "url": None, "text": (), "images": (Image("data:x", "框架图"),)}, "[图片：框架图]"),
+        ({"title": None, "url": None, "blocks": (Image("data:x", "框架图"),)}, "[图片：框架图]"),
         ({"title": None, "url": "ftp://a.example.com/x", "text": ()}, "ftp://a.example.com/x"),
     ],
 )
@@ -94,7 +94,7 @@ def test_an_image_becomes_a_link_until_it_can_be_uploaded():
     """The platform refuses a card with an outside image; a picture is not lost either."""
     image = Image("https://img.example.com/a.png", "框架图")
 
-    (card,) = make_cards(make_digest([make_item(images=(image,))]))
+    (card,) = make_cards(make_digest([make_item(blocks=(image,))]))
 
     assert "[图片：框架图](https://img.example.com/a.png)" in "".join(contents(card))
 

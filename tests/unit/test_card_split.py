@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.cards.sentences import Cut, atoms_of, blocks_of, lead_length
+from bot.cards.inlines import paragraph
+from bot.cards.leads import lead_length
+from bot.cards.sentences import Cut, atoms_of, text_of
 from bot.cards.split import Passage, Size, split
-from bot.cards.text import markdown
+from bot.cards.writing import markdown
 from bot.domain.digest import Formula, Link, Paragraph, Text, plain
 from bot.domain.errors import BotError
 from tests.builders import make_paragraphs
@@ -35,7 +37,7 @@ def cost(part, passages) -> int:
 @given(_BLOCKS)
 def test_atoms_are_the_text_in_order(blocks):
     """Nothing is lost or moved by cutting into sentences."""
-    assert markdown(blocks_of(atoms_of(blocks))) == markdown(blocks)
+    assert markdown(atoms_of(blocks)) == "\n\n".join(filter(None, (paragraph(block.inlines) for block in blocks)))
 
 
 @settings(max_examples=60, deadline=None)
@@ -102,7 +104,7 @@ def test_links_and_formulas_are_never_cut():
 
     atoms = atoms_of(blocks)
 
-    assert [one for atom in atoms for one in atom.inlines if one in {link, formula}] == [link, formula] * 40
+    assert [run.leaf for atom in atoms for run in atom.line.runs if run.leaf in {link, formula}] == [link, formula] * 40
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_what_is_too_long_to_stay_whole_becomes_text(inline):
     atoms = atoms_of((block,))
 
     assert max(atom.bytes for atom in atoms) < 5_000
-    assert plain((block,)) in plain(blocks_of(atoms))
+    assert plain((block,)) in text_of(atoms)
 
 
 @pytest.mark.parametrize(
@@ -137,14 +139,14 @@ def test_a_lead_ends_where_a_sentence_does(text, lead):
     """About 120 characters; a sentence too long ends at a comma, or where it must."""
     atoms = atoms_of(make_paragraphs(text))
 
-    assert plain(blocks_of(atoms[: lead_length(atoms)])) == lead
+    assert text_of(atoms[: lead_length(atoms)]) == lead
 
 
 def test_characters_that_belong_together_are_not_parted():
     """An accent or a joined emoji is one character to a reader."""
     atoms = atoms_of(make_paragraphs("e\u0301" * 300, "👩\u200d🔬" * 300))
 
-    assert not [atom for atom in atoms if atom.inlines[0].text[0] in "\u0301\u200d🔬"]
+    assert not [atom for atom in atoms if atom.line.runs[0].leaf.text[0] in "\u0301\u200d🔬"]
 
 
 def test_parts_are_hardly_more_than_the_fewest():

@@ -1,4 +1,4 @@
-"""Text as card markdown: bot/cards/text.py."""
+"""Text as card markdown: bot/cards/text.py, inlines.py."""
 
 import html
 from urllib.parse import parse_qsl, urlsplit
@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.cards.text import escape, formula, link, link_url, markdown, paragraph, plain
+from bot.cards.inlines import formula, paragraph
+from bot.cards.sentences import atoms_of
+from bot.cards.text import escape, link, link_url, plain
+from bot.cards.writing import markdown
 from bot.domain.digest import Formula, Link, Paragraph, Text
 from tests.unit.card_reader import links, shown, squeezed
 
@@ -174,7 +177,7 @@ def test_paragraphs_are_apart_and_empty_ones_vanish():
     """No empty element ever reaches a card."""
     blocks = [Paragraph((Text(text),)) for text in ("甲", " \n", "", "\x00", "乙")]
 
-    assert markdown(blocks) == "甲\n\n乙"
+    assert markdown(atoms_of(blocks)) == "甲\n\n乙"
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,8 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bot.config import SECRETS, Secret, Settings, load, masked, require_service, settings_from
+from bot.config import SECRETS, load, masked, require_service, settings_from
 from bot.domain.errors import ConfigError
+from bot.settings import Secret, Settings
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "config.example.toml"
