@@ -15,12 +15,13 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
-from bot.sandbox import api_auth, api_chats, api_messages, control
+from bot.sandbox import api_auth, api_bitable, api_chats, api_docx, api_drive, api_messages, api_wiki, control
 from bot.sandbox.client_actions import ClientActions
 from bot.sandbox.clock import Clock
 from bot.sandbox.events import Pusher
 from bot.sandbox.faults import Faults
 from bot.sandbox.gateway import Gateway, unknown_path
+from bot.sandbox.library import Library
 from bot.sandbox.limits import Limits
 from bot.sandbox.settings import SandboxSettings
 from bot.sandbox.state import App, Setting, World
@@ -48,6 +49,7 @@ class Sandbox:
         self._close_http = http is None
         self.pusher = Pusher(settings, self.world, self.clock, self.http)
         self.client = ClientActions(settings, self.world, self.pusher)
+        self.library = Library(self.world, self.clock)
         self.gateway = Gateway(settings, self.world, self.clock, self.limits, self.faults)
         self._register_app()
         self._remember_clock()
@@ -99,5 +101,6 @@ def build_app(sandbox: Sandbox, extra_routes: Sequence[BaseRoute] = ()) -> Starl
         await sandbox.close()
 
     gateway = sandbox.gateway
-    api = [*api_auth.routes(gateway), *api_messages.routes(gateway), *api_chats.routes(gateway)]
+    apis = (api_auth, api_messages, api_chats, api_wiki, api_docx, api_drive, api_bitable)
+    api = [route for one in apis for route in one.routes(gateway)]
     return Starlette(routes=[*api, unknown_path(api), *control.routes(sandbox), *extra_routes], lifespan=lifespan)

@@ -4,6 +4,7 @@ GET  state            users, chats, messages, toasts, clock; violations, warning
 POST users            {"name", "available"?, "open_id"?}
 POST images           {"image_key"}: an image that the app has uploaded
 POST actions/NAME     the keyword arguments of one of `ClientActions`' methods
+POST library/NAME     the keyword arguments of one of `Library`'s methods; media as base64
 POST faults           a `Fault`;  DELETE faults clears them
 POST clock            {"advance_s"}
 POST verify-url       {"url"?}: {"verified": bool}
@@ -34,6 +35,10 @@ ACTIONS = (
     "resign", "stop_messages", "set_available",
 )  # fmt: skip
 
+SHELVES = (
+    "add_space", "add_page", "add_shortcut", "add_document", "edit_document", "add_table", "add_media", "forbid",
+)  # fmt: skip
+
 Body = dict[str, Any]
 Handler = Callable[[Request, Body], Awaitable[Any]]
 
@@ -45,6 +50,7 @@ def routes(sandbox: "Sandbox") -> Sequence[BaseRoute]:
         ("POST", "/users", control.add_user),
         ("POST", "/images", control.add_image),
         ("POST", "/actions/{name}", control.act),
+        ("POST", "/library/{name}", control.shelve),
         ("POST", "/faults", control.add_fault),
         ("DELETE", "/faults", control.clear_faults),
         ("POST", "/clock", control.advance),
@@ -101,6 +107,15 @@ class Control:
             raise ActionRefusedError(f"no action {name!r}; there are: {', '.join(ACTIONS)}")
         method = getattr(self._sandbox.client, name)
         return asdict(await method(**_arguments(method, body)))
+
+    async def shelve(self, request: Request, body: Body) -> Any:
+        """What was added: its row, or its id."""
+        name = request.path_params["name"]
+        if name not in SHELVES:
+            raise ActionRefusedError(f"no shelf {name!r}; there are: {', '.join(SHELVES)}")
+        method = getattr(self._sandbox.library, name)
+        added = method(**_arguments(method, body))
+        return {"id": added} if isinstance(added, str) else _plain([added])[0] if added else {}
 
     async def add_fault(self, _request: Request, body: Body) -> Any:
         self._sandbox.faults.add(msgspec.convert(body, Fault))

@@ -28,7 +28,8 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     code          body code `code`: HTTP 429 for 99991403, else `status` (400)
     revoke_token  the app's tokens die just before the call
 
-    `api`: token, send, reply, get_message, list_messages, bot_info, chats, chat, members, is_in_chat, or `*`.
+    `api`: token, send, reply, get_message, list_messages, bot_info, chats, chat, members, is_in_chat,
+    get_node, nodes, document, document_blocks, media, search_records, or `*`.
     `receiver`: the id that the call addresses: receive_id, else the message or chat of its path.
     `after`: so many matching calls pass unharmed first. `probability`: of each matching call.
     """

@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Match, Route
 
 from bot.sandbox.clock import Clock
 from bot.sandbox.faults import CODES_WITH_429, DEFAULT_RESET_S, Fault, Faults, HangUp
-from bot.sandbox.limits import Limits
+from bot.sandbox.limits import OLD_STYLE, Limits
 from bot.sandbox.settings import SandboxSettings
 from bot.sandbox.state import App, World
 
@@ -69,7 +69,7 @@ class Call:
         await self._clock.sleep(seconds)
 
 
-Handler = Callable[[Call], Awaitable[dict[str, Any]]]
+Handler = Callable[[Call], Awaitable[dict[str, Any] | Response]]
 
 
 class Gateway:
@@ -81,7 +81,7 @@ class Gateway:
     def route(
         self, method: str, path: str, api: str, handler: Handler, *, scopes: Collection[str] = (), token: bool = True
     ) -> Route:
-        """`handler` returns the body of the answer; it raises RefusalError. Any one of `scopes` is enough."""
+        """`handler` returns a body or a file, or raises RefusalError. Any one of `scopes` is enough."""
 
         async def respond(request: Request) -> Response:
             body = await request.body()
@@ -93,7 +93,8 @@ class Gateway:
                 _raise_scripted(fault)
                 pause_s = fault.seconds if fault is not None and fault.kind == "slow" else 0.0
                 call = Call(request, body, app, self.clock, pause_s)
-                answer = _answer(await handler(call))
+                said = await handler(call)
+                answer = said if isinstance(said, Response) else _answer(said)
                 await call.pause()
                 if token:
                     self.limits.count_call()
@@ -112,7 +113,7 @@ class Gateway:
         if self.limits.over_quota():
             raise RefusalError(99991403, "This month's API call quota has been exceeded", status=429)
         if (over := self.limits.take_call(app.app_id, api)) is not None:
-            raise _rate_limited(over.limit, over.reset_s)
+            raise _rate_limited(over.limit, over.reset_s, status=400 if api in OLD_STYLE else 429)
         if app.scopes is not None and scopes and not app.scopes & set(scopes):
             raise _scope_missing(scopes)
         return app
@@ -191,9 +192,9 @@ def _raise_scripted(fault: Fault | None) -> None:
         raise RefusalError(fault.code, fault.msg, status=status)
 
 
-def _rate_limited(limit: int, reset_s: int) -> RefusalError:
+def _rate_limited(limit: int, reset_s: int, *, status: int = 429) -> RefusalError:
     headers = {"x-ogw-ratelimit-limit": str(limit), "x-ogw-ratelimit-reset": str(reset_s)}
-    return RefusalError(99991400, "request trigger frequency limit", status=429, headers=headers)
+    return RefusalError(99991400, "request trigger frequency limit", status=status, headers=headers)
 
 
 def _scope_missing(scopes: Collection[str]) -> RefusalError:

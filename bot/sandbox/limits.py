@@ -14,6 +14,13 @@ CALLS_PER_S = 50  # tier 4, per app and API
 CALLS_PER_MINUTE = 1000
 TARGET_PER_S = 5  # per user; per group over all its bots
 FEW_WINDOWS = 10_000
+# APIs with limits of their own (9): wiki per minute, documents, media and tables per second.
+TIERS = {
+    **dict.fromkeys(("get_node", "nodes"), ((100, 60.0),)),
+    **dict.fromkeys(("document", "document_blocks", "media"), ((5, 1.0),)),
+    "search_records": ((20, 1.0),),
+}
+OLD_STYLE = {"document", "document_blocks"}  # over the limit: HTTP 400 (9.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +46,8 @@ class Limits:
         self._windows: dict[tuple[str, float], deque[float]] = {}
 
     def take_call(self, app_id: str, api: str) -> LimitAnswer | None:
-        """99991400 when the app called this API 50 times in the last second or 1,000 times in the last minute."""
-        rules = ((CALLS_PER_S, 1.0), (CALLS_PER_MINUTE, 60.0))
+        """99991400 when the app called this API 50 times in the last second or 1,000 in the last minute; see TIERS."""
+        rules = TIERS.get(api, ((CALLS_PER_S, 1.0), (CALLS_PER_MINUTE, 60.0)))
         return self._take(99991400, f"{app_id}/{api}", rules, api)
 
     def take_target(self, chat_id: str) -> LimitAnswer | None:

@@ -1,6 +1,6 @@
 """What the world consists of: frozen rows. Sources: feishu-platform notes 15.1 (state), 2.2 (message), 10 (chat)."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -114,6 +114,57 @@ class Setting(Row, frozen=True):
     value: float
 
 
+class Space(Row, frozen=True):
+    """A wiki."""
+
+    space_id: str
+    name: str
+
+
+class Node(Row, frozen=True):
+    """A place in a wiki's tree. `origin`: of a shortcut, the node it leads to. `parent` is empty at the top."""
+
+    node_token: str
+    space_id: str
+    title: str
+    obj_type: str
+    obj_token: str
+    created_at: float
+    edited_at: float
+    parent: str = ""
+    origin: str = ""
+    forbidden: bool = False
+
+
+class Document(Row, frozen=True):
+    """A docx: its blocks as the API gives them. `forbidden`: the app is no app of the document."""
+
+    document_id: str
+    title: str
+    blocks: tuple[dict[str, Any], ...]
+    revision: int = 1
+    forbidden: bool = False
+
+
+class Table(Row, frozen=True):
+    """A bitable table: `table` is APP_TOKEN/TABLE_ID. `views`: ids of the records that each view shows."""
+
+    table: str
+    fields: tuple[str, ...]
+    records: tuple[dict[str, Any], ...]
+    views: dict[str, tuple[str, ...]] = {}
+    forbidden: bool = False
+
+
+class Media(Row, frozen=True):
+    """A picture or file inside a document."""
+
+    file_token: str
+    content: bytes
+    content_type: str = "image/png"
+    forbidden: bool = False
+
+
 class Gone(Row, frozen=True):
     """Journal line of a row that was dropped."""
 
@@ -121,7 +172,8 @@ class Gone(Row, frozen=True):
     of: str
 
 
-AnyRow = User | Chat | Message | UuidUse | Token | Image | Toast | Push | Setting | Gone
+Shared = Node | Document | Table | Media
+AnyRow = User | Chat | Message | UuidUse | Token | Image | Toast | Push | Setting | Space | Shared | Gone
 
 
 class App(msgspec.Struct, frozen=True):

@@ -15,19 +15,27 @@ from bot.sandbox.rows import (
     AnyRow,
     App,
     Chat,
+    Document,
     Gone,
     Image,
+    Media,
     Message,
+    Node,
     Push,
     Row,
     Setting,
+    Space,
+    Table,
     Toast,
     Token,
     User,
     UuidUse,
 )
 
-__all__ = ["App", "Chat", "Image", "Message", "Push", "Setting", "Toast", "Token", "User", "UuidUse", "World"]
+__all__ = [
+    "App", "Chat", "Document", "Image", "Media", "Message", "Node", "Push", "Setting", "Space", "Table", "Toast",
+    "Token", "User", "UuidUse", "World",
+]  # fmt: skip
 
 R = TypeVar("R", bound=Row)
 
@@ -47,6 +55,11 @@ class World:
         self.toasts: dict[str, Toast] = {}
         self.pushes: dict[str, Push] = {}
         self.settings: dict[str, Setting] = {}
+        self.spaces: dict[str, Space] = {}
+        self.nodes: dict[str, Node] = {}
+        self.documents: dict[str, Document] = {}
+        self.tables: dict[str, Table] = {}
+        self.media: dict[str, Media] = {}
         self.violations: list[str] = []
         """Misuse that the real platform would swallow silently: a test should end with none."""
         self.warnings: list[str] = []
@@ -61,6 +74,11 @@ class World:
             "Toast": self.toasts,
             "Push": self.pushes,
             "Setting": self.settings,
+            "Space": self.spaces,
+            "Node": self.nodes,
+            "Document": self.documents,
+            "Table": self.tables,
+            "Media": self.media,
         }
         self._messages_by_chat: dict[str, list[str]] = {}
         self._contents: dict[str, str] = {}
