@@ -10,16 +10,17 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from starlette.applications import Starlette
 
 from bot.cards.templates import CardTemplates
-from bot.config import Settings, require_service
+from bot.config import require_service
 from bot.domain.errors import SendError, UsageError
 from bot.domain.rate import Rate
 from bot.feishu.client import FeishuClient
-from bot.parts import all_series, app_rate, build_publisher, now_utc, open_store
+from bot.parts import all_series, app_rate, build_publisher, build_sources, now_utc, open_store
 from bot.scheduler import build_scheduler
 from bot.services.deliver import Deliverer
 from bot.services.interact import Interactor
 from bot.services.publish import Publisher
 from bot.serving import listen, serving, until_signal
+from bot.settings import Settings
 from bot.store import inbox, outbox, pace, pauses
 from bot.store.engine import Store, Transaction
 from bot.web.app import build_web
@@ -51,7 +52,7 @@ async def running(settings: Settings, clock: Callable[[], datetime] = now_utc) -
     with contextlib.closing(store), store.held_by_one():
         async with FeishuClient(feishu.base_url, feishu.app_id, feishu.app_secret) as client:
             await store.write(_take_over, clock())
-            publisher = build_publisher(settings, store)
+            publisher = build_publisher(settings, store, build_sources(settings, client.documents()))
             own = Rate.per_receiver(settings.delivery.per_receiver_per_second)
             deliverer = Deliverer(store, client, clock, app_rate(settings), own)
             scheduler = _scheduler(settings, store, publisher, deliverer, clock)

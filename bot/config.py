@@ -5,15 +5,23 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from datetime import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
+from bot import settings as structs
 from bot.domain.errors import ConfigError
-from bot.domain.schedule import Days, Hours
+from bot.settings import (
+    FeedSettings,
+    FolderSettings,
+    HttpJsonSettings,
+    Secret,
+    SeriesSettings,
+    Settings,
+    WikiSettings,
+)
 
 ENV_PREFIX = "DIGEST_BOT_"
 SECRETS = {("feishu", "app_secret"), ("feishu", "encrypt_key"), ("feishu", "verification_token"), ("ask", "api_key")}
@@ -24,113 +32,6 @@ FORMS = {
     "wait_until": "HH:MM, e.g. 12:00",
     "id": "lower-case letters, digits, - and _, at most 32",
 }
-
-Positive = Annotated[int, msgspec.Meta(gt=0)]
-NotNegative = Annotated[int, msgspec.Meta(ge=0)]
-ClockTime = Annotated[str, msgspec.Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
-SeriesId = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$")]
-
-
-class Secret(str):
-    """A string that does not print itself."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "'***'" if self else "''"
-
-
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    pass
-
-
-class FeishuSettings(_Table, frozen=True):
-    app_id: str = ""
-    app_secret: Secret = Secret()
-    base_url: str = "https://open.feishu.cn"
-    encrypt_key: Secret = Secret()
-    verification_token: Secret = Secret()
-    transport: Literal["webhook", "websocket"] = "webhook"
-
-
-class FolderSource(_Table, frozen=True, tag="folder", tag_field="kind"):
-    path: str
-    glob: str = "*.txt"
-
-
-class SeriesSettings(_Table, frozen=True):
-    id: SeriesId
-    name: str
-    source: FolderSource | None = None
-    push_at: ClockTime = "08:37"
-    timezone: str = "Asia/Shanghai"
-    days: Days = Days.DAILY
-    wait_until: ClockTime = "12:00"
-    review: Literal["auto", "approve"] = "auto"
-    colour: str = "blue"
-    community_url: str = ""
-    research_url: str = ""
-    noise: tuple[str, ...] = ()
-
-    @property
-    def hours(self) -> Hours:
-        """The series' clock as the scheduler wants it."""
-        return Hours(
-            time.fromisoformat(self.push_at), time.fromisoformat(self.wait_until), ZoneInfo(self.timezone), self.days
-        )
-
-
-class DeliverySettings(_Table, frozen=True):
-    per_second: Positive = 46
-    per_minute: Positive = 990
-    per_receiver_per_second: Positive = 4
-    monthly_calls: NotNegative = 0
-    personal: Literal["single", "batch", "auto"] = "single"
-
-
-class StoreSettings(_Table, frozen=True):
-    url: str = "sqlite:///data/digest-bot.db"
-
-
-class WebSettings(_Table, frozen=True):
-    host: str = "127.0.0.1"
-    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8000
-    public_url: str = ""
-    archive: Literal["public", "login", "off"] = "off"
-
-
-class AdminSettings(_Table, frozen=True):
-    open_ids: tuple[str, ...] = ()
-
-
-class AskSettings(_Table, frozen=True):
-    base_url: str = ""
-    api_key: Secret = Secret()
-    model: str = ""
-
-
-class LogSettings(_Table, frozen=True):
-    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    format: Literal["console", "json"] = "console"
-
-
-class Settings(_Table, frozen=True):
-    feishu: FeishuSettings = FeishuSettings()
-    series: tuple[SeriesSettings, ...] = ()
-    delivery: DeliverySettings = DeliverySettings()
-    store: StoreSettings = StoreSettings()
-    web: WebSettings = WebSettings()
-    admin: AdminSettings = AdminSettings()
-    ask: AskSettings | None = None
-    log: LogSettings = LogSettings()
-
-    def one_series(self, series: str) -> SeriesSettings:
-        """The series of that id. Raises ConfigError naming those that exist."""
-        for one in self.series:
-            if one.id == series:
-                return one
-        known = ", ".join(s.id for s in self.series) or "none configured"
-        raise ConfigError("series", f"there is no series {series!r}; known: {known}")
 
 
 def load(path: Path, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -215,19 +116,19 @@ def _config_error(text: str) -> ConfigError:
 
 def _known_keys(place: str) -> list[str]:
     table = re.sub(r"\[.*?\]", "", place)
-    structs: dict[str, type[msgspec.Struct]] = {
-        "config": Settings,
-        "feishu": FeishuSettings,
-        "series": SeriesSettings,
-        "series.source": FolderSource,
-        "delivery": DeliverySettings,
-        "store": StoreSettings,
-        "web": WebSettings,
-        "admin": AdminSettings,
-        "ask": AskSettings,
-        "log": LogSettings,
+    tables: dict[str, tuple[type[msgspec.Struct], ...]] = {
+        "config": (Settings,),
+        "feishu": (structs.FeishuSettings,),
+        "series": (SeriesSettings,),
+        "series.source": get_args(structs.SourceSettings),
+        "delivery": (structs.DeliverySettings,),
+        "store": (structs.StoreSettings,),
+        "web": (structs.WebSettings,),
+        "admin": (structs.AdminSettings,),
+        "ask": (structs.AskSettings,),
+        "log": (structs.LogSettings,),
     }
-    return list(structs.get(table, Settings).__struct_fields__)
+    return sorted({name for one in tables.get(table, (Settings,)) for name in one.__struct_fields__})
 
 
 def _validate(settings: Settings) -> None:
@@ -244,12 +145,21 @@ def _validate(settings: Settings) -> None:
             ) from None
         if series.colour not in COLOURS.split():
             raise ConfigError("series.colour", f"{series.colour!r} is not one of {COLOURS}")
+        _validate_source(series)
         if series.push_at == series.wait_until:
             raise ConfigError("series.wait_until", "must be later than push_at")
     if not settings.store.url.startswith("sqlite:///"):
         raise ConfigError("store.url", "must be sqlite:///PATH")
     if not settings.feishu.base_url.startswith(("https://", "http://127.0.0.1", "http://localhost")):
         raise ConfigError("feishu.base_url", "must be https:// (http:// only on this machine)")
+
+
+def _validate_source(series: SeriesSettings) -> None:
+    match series.source:
+        case WikiSettings(space=None, node=None):
+            raise ConfigError("series.source", "feishu_wiki needs `space` or `node`; both stand in the wiki's address")
+        case FeedSettings(url=url) | HttpJsonSettings(url=url) if not url.startswith(("http://", "https://")):
+            raise ConfigError("series.source.url", f"{url!r} is no web address; write one with https://")
 
 
 def require_service(settings: Settings) -> None:
@@ -281,10 +191,13 @@ def _anchored(settings: Settings, base: Path) -> Settings:
     """Relative paths made to hold from the file's own folder, wherever the command was started."""
     path = settings.store.url.removeprefix("sqlite:///")
     store = msgspec.structs.replace(settings.store, url=f"sqlite:///{(base / path).resolve()}")
-    series = tuple(
-        msgspec.structs.replace(s, source=msgspec.structs.replace(s.source, path=str((base / s.source.path).resolve())))
-        if s.source
-        else s
-        for s in settings.series
+    return msgspec.structs.replace(
+        settings, store=store, series=tuple(_anchored_series(one, base) for one in settings.series)
     )
-    return msgspec.structs.replace(settings, store=store, series=series)
+
+
+def _anchored_series(series: SeriesSettings, base: Path) -> SeriesSettings:
+    if not isinstance(series.source, FolderSettings):
+        return series
+    source = msgspec.structs.replace(series.source, path=str((base / series.source.path).resolve()))
+    return msgspec.structs.replace(series, source=source)

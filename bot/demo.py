@@ -11,7 +11,7 @@ import click
 
 from bot import log as logs
 from bot.app import running
-from bot.config import Settings, settings_from
+from bot.config import settings_from
 from bot.domain.audience import Kind, Receiver
 from bot.domain.errors import UsageError
 from bot.parts import open_store
@@ -19,6 +19,7 @@ from bot.sandbox.app import Sandbox, SandboxSettings
 from bot.sandbox.journal import JournalError
 from bot.sandbox.page import page_routes
 from bot.serving import listen, serving, until_signal
+from bot.settings import Settings
 from bot.store import subscribers
 from bot.store.engine import Transaction
 from bot.store.subscribers import NewSubscription

@@ -17,7 +17,7 @@ from bot.domain.errors import ConfigError
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-    from bot.config import Settings
+    from bot.settings import Settings
     from bot.store.engine import Store
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")

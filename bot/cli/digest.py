@@ -8,7 +8,11 @@ import click
 from bot.cli.context import Context, instant_of, json_option, print_json, received_option, zone_of
 
 if TYPE_CHECKING:
-    from bot.domain.digest import Digest, Reading
+    from collections.abc import Iterator, Sequence
+
+    from bot.domain.digest import Block, Digest, Dropped, Reading
+
+LONGEST_MARK = 4  # characters: `12、`, `（3）`
 
 
 @click.group()
@@ -79,9 +83,21 @@ def _outline(reading: "Reading") -> None:
     for warning in reading.warnings:
         place = f"line {warning.line}: " if warning.line is not None else ""
         click.echo(f"warning  {place}{warning.message} ({warning.code})")
-    for dropped in reading.dropped:
-        place = f"line {dropped.line}: " if dropped.line is not None else ""
-        click.echo(f"dropped  {place}{_short(dropped.text)} ({dropped.reason})")
+    for reason, group in _grouped(reading.dropped):
+        lines = [str(one.line) for one in group if one.line is not None]
+        place = f"line {', '.join(lines)}: " if lines else ""
+        click.echo(f"dropped  {place}{_short(' '.join(one.text for one in group))} ({reason})")
+
+
+def _grouped(dropped: "Sequence[Dropped]") -> "Iterator[tuple[str, list[Dropped]]]":
+    """List marks of one kind on one line, everything else on a line of its own."""
+    marks: dict[str, list[Dropped]] = {}
+    for one in dropped:
+        if len(one.text) <= LONGEST_MARK:
+            marks.setdefault(one.reason, []).append(one)
+        else:
+            yield one.reason, [one]
+    yield from marks.items()
 
 
 def _outline_one(parsed: "Digest") -> None:
@@ -99,10 +115,10 @@ def _outline_one(parsed: "Digest") -> None:
     click.echo()
 
 
-def _first_text(blocks: tuple[object, ...]) -> str:
+def _first_text(blocks: "Sequence[Block]") -> str:
     from bot.domain.digest import plain
 
-    return plain(blocks[:1]) or "(empty)"  # type: ignore[arg-type]
+    return plain(blocks[:1]) or "(empty)"
 
 
 def _short(text: str, width: int = 60) -> str:

@@ -11,7 +11,7 @@ from bot.cli.context import Context, after_option, json_option, limit_option, pr
 from bot.domain.errors import UsageError
 
 if TYPE_CHECKING:
-    from bot.config import Settings
+    from bot.settings import Settings
     from bot.store.subscribers import NewSubscription
 
 PREFIXES = {"user": "ou_", "group": "oc_"}

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from zoneinfo import ZoneInfo
 
 import httpx
@@ -18,6 +18,9 @@ from bot.domain.audience import Kind, Receiver
 from bot.domain.errors import AppError, CardError, ReceiverError, SendError, TemporaryError
 from bot.feishu.codes import Reaction, lookup
 from bot.feishu.tokens import Tokens
+
+if TYPE_CHECKING:
+    from bot.feishu.documents import FeishuDocuments
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +70,12 @@ class FeishuClient:
             return str(reply.body["data"]["message_id"])
         except (KeyError, TypeError):
             raise TemporaryError(0, "回答里没有消息编号", log_id=reply.log_id, maybe_sent=True) from None
+
+    def documents(self, **timing: Any) -> "FeishuDocuments":
+        """Reading documents over the same connections with the same token. `timing`: `clock` and `sleep`."""
+        from bot.feishu.documents import FeishuDocuments  # it needs this module, and not every command needs it
+
+        return FeishuDocuments(self._http, str(self._http.base_url), self._app["app_id"], self.tokens, **timing)
 
     async def bot_info(self) -> Mapping[str, Any]:
         """The bot as the platform sees it: `open_id`, `app_name`. Raises SendError."""
@@ -134,7 +143,7 @@ def _reply(response: httpx.Response) -> Reply:
 def _without_code(response: httpx.Response, log_id: str) -> SendError:
     status = response.status_code
     if status == httpx.codes.TOO_MANY_REQUESTS:
-        return TemporaryError(status, "网关限流", log_id=log_id, retry_after_s=_reset_s(response), whole_app=True)
+        return TemporaryError(status, "网关限流", log_id=log_id, retry_after_s=reset_s(response), whole_app=True)
     if 400 <= status < 500 and status != httpx.codes.REQUEST_TIMEOUT:
         return CardError(status, f"网关拒绝了请求（HTTP {status}）", log_id=log_id)
     return TemporaryError(status, f"飞书的回答读不懂（HTTP {status}）", log_id=log_id, maybe_sent=True)
@@ -144,7 +153,7 @@ def _refusal(response: httpx.Response, code: int, detail: str, log_id: str) -> S
     row = lookup(code)
     match row.reaction:
         case Reaction.WAIT_APP:
-            wait_s = _reset_s(response)
+            wait_s = reset_s(response)
             return TemporaryError(code, row.reason, log_id=log_id, detail=detail, retry_after_s=wait_s, whole_app=True)
         case Reaction.RECEIVER_PAUSED | Reaction.RECEIVER_GONE:
             gone = row.reaction is Reaction.RECEIVER_GONE
@@ -160,7 +169,7 @@ def _refusal(response: httpx.Response, code: int, detail: str, log_id: str) -> S
     return CardError(code, row.reason, log_id=log_id, detail=detail)
 
 
-def _reset_s(response: httpx.Response) -> float:
+def reset_s(response: httpx.Response) -> float:
     """Seconds that the platform asks us to wait. Source: rate-limit page."""
     try:
         return max(0.0, float(response.headers["x-ogw-ratelimit-reset"]))

@@ -10,10 +10,11 @@ from anyio.to_thread import run_sync
 from bot.domain.digest import Reading
 from bot.domain.errors import DigestError
 from bot.ports import Found
-from bot.reading.plain_text import read_text
+from bot.reading.formats import EXTENSIONS, read
 
 LONGEST_FILE = 20 * 1024 * 1024
 RECENT = timedelta(days=7)
+EVERY = "*"
 
 
 def read_file(
@@ -22,14 +23,17 @@ def read_file(
     """Read one file. Returns what it says and the hash of its bytes. Raises DigestError with the cure."""
     data = _bytes_of(path)
     try:
-        reading = read_text(data, name=path.name, received_at=received_at, zone=zone, noise=noise)
+        reading = read(data, name=path.name, received_at=received_at, zone=zone, noise=noise)
     except DigestError as exc:
         raise DigestError(exc.code, exc.message, path=str(path), line=exc.line) from exc
     return reading, hashlib.sha256(data).hexdigest()
 
 
 class FolderSource:
-    """The files of a folder that match a pattern; a file's time says when its digest reached us."""
+    """The files of a folder that match a pattern; a file's time says when its digest reached us.
+
+    The pattern `*` means every file whose extension names a format that is read.
+    """
 
     def __init__(self, path: Path, glob: str, zone: tzinfo, noise: Sequence[str]) -> None:
         self._path = path
@@ -48,7 +52,7 @@ class FolderSource:
             ]
         found: list[Found] = []
         errors: list[DigestError] = []
-        for path in sorted(self._path.glob(self._glob)):
+        for path in sorted(filter(self._is_meant, self._path.glob(self._glob))):
             try:
                 changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
                 if now - RECENT <= changed:
@@ -59,6 +63,9 @@ class FolderSource:
             except DigestError as exc:
                 errors.append(exc)
         return found, errors
+
+    def _is_meant(self, path: Path) -> bool:
+        return self._glob != EVERY or path.suffix.lower() in EXTENSIONS
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -12,13 +12,15 @@ import pytest
 from starlette.routing import BaseRoute
 
 from bot.app import running
-from bot.config import Settings, settings_from
+from bot.config import settings_from
 from bot.domain.audience import Kind, Receiver
-from bot.parts import build_publisher, open_store
+from bot.feishu.client import FeishuClient
+from bot.parts import build_publisher, build_sources, open_store
 from bot.sandbox.app import Sandbox, SandboxSettings
 from bot.sandbox.state import Message
 from bot.services.publish import Publisher
 from bot.serving import listen, serving
+from bot.settings import FolderSettings, Settings
 from bot.store import subscribers
 from bot.store.engine import Store
 from bot.store.subscribers import NewSubscription
@@ -66,7 +68,7 @@ class House:
     def digests(self) -> Path:
         """The folder that the series is read from."""
         source = self.settings.series[0].source
-        assert source is not None
+        assert isinstance(source, FolderSettings)
         return Path(source.path)
 
     def subscribe(self, *receivers: Receiver) -> None:
@@ -145,9 +147,14 @@ async def make_house(
     sandbox = Sandbox(addresses, page=page)
     settings = house_settings(folder, listener.getsockname()[1], bot_port, **tables)
     (folder / "digests").mkdir()
-    async with serving(sandbox.app, listener):
+    feishu = settings.feishu
+    async with (
+        serving(sandbox.app, listener),
+        FeishuClient(feishu.base_url, feishu.app_id, feishu.app_secret) as client,
+    ):
         with contextlib.closing(open_store(settings)) as store:
-            yield House(sandbox, settings, store, build_publisher(settings, store), bot_port)
+            publisher = build_publisher(settings, store, build_sources(settings, client.documents()))
+            yield House(sandbox, settings, store, publisher, bot_port)
 
 
 async def until(true: Callable[[], bool], *, passing: MovingClock | None = None) -> None:

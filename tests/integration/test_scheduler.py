@@ -9,9 +9,11 @@ import pytest
 from bot.domain.delivery import Status
 from bot.log import JsonLines
 from bot.parts import all_series
+from bot.sandbox.app import Sandbox, SandboxSettings
 from bot.services import status as service
 from bot.store import ledger
-from tests.integration.conftest import House, until
+from tests.docx_builder import heading, lines, run, text
+from tests.integration.conftest import House, make_house, until
 
 pytestmark = pytest.mark.anyio
 
@@ -100,3 +102,24 @@ async def test_logs_hold_no_secret_no_name_and_no_text(house, caplog):
     for secret in (feishu.app_secret, feishu.encrypt_key, feishu.verification_token, "某某某", "一句私房话", "气泡"):
         assert secret not in text
     assert not [token for token in house.sandbox.world.tokens if str(token) in text]
+
+
+async def test_a_page_of_a_wiki_goes_to_the_chat(tmp_path):
+    """Another source, the same way: wiki → edition → card."""
+    space = Sandbox(SandboxSettings()).library.add_space("灯塔日报")  # ids come from names
+    series = {"id": "ai", "name": "灯塔日报", "source": {"kind": "feishu_wiki", "space": space}, "timezone": "UTC"}
+    now = datetime.now(UTC)
+    hours = {"push_at": f"{now:%H:%M}", "wait_until": f"{now + timedelta(hours=12):%H:%M}"}
+    async with make_house(tmp_path, series=[series | hours]) as house:
+        (person,) = house.people(1)
+        house.sandbox.library.add_space("灯塔日报")
+        link = run("长序列并行的显存账", link="https%3A%2F%2Fpapers.example.org%2Fabs%2F1")
+        page = lines(heading(1, "论文"), heading(3, link), text("显存随长度平方增长，文章给出三种省法。"))
+        house.sandbox.library.add_page(space, f"灯塔日报（{now.month}月{now.day}日学术篇）", page)
+
+        async with house.bot():
+            await until(lambda: len(house.cards_to(person.id)) == 1)
+
+        (card,) = house.cards_to(person.id)
+        assert "https://papers.example.org/abs/1" in card.content
+        assert "三种省法" in card.content
