@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 import httpx
 
 from bot.app import running
-from bot.config import Settings
 from bot.domain.audience import Kind, Receiver
 from bot.domain.delivery import Status
 from bot.parts import build_publisher, open_store
@@ -23,6 +22,7 @@ from bot.reading.plain_text import read_text
 from bot.services import manage
 from bot.services.publish import preview
 from bot.serving import run
+from bot.settings import Settings
 from bot.store import ledger, subscribers
 from bot.store.engine import Store
 from bot.store.subscribers import NewSubscription
