@@ -27,6 +27,7 @@ def tokens_of(text: str) -> list[Token]:
 @cache
 def _engine() -> MarkdownIt:
     engine = MarkdownIt("commonmark", {"maxNesting": MOST_LEVELS}).enable(["table", "strikethrough"])
+    engine.normalizeLink = str  # type: ignore[assignment,method-assign]  # addresses stay as the editor wrote them
     engine.use(dollarmath_plugin)
     engine.block.ruler.before("table", "floor", _floor)
     engine.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})

@@ -88,7 +88,8 @@ class _Reader:
             case "formula":
                 self._add(token.meta["formula"])
             case "image":
-                self._add(Image(str(token.attrs.get("src", "")), token.content))
+                alt = "".join(child.content for child in token.children or ())
+                self._add(Image(str(token.attrs.get("src", "")), alt))
                 self._lose(str(token.attrs.get("title", "")), "链接提示")
             case "link_open":
                 self._open_link(token)
