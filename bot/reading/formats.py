@@ -72,15 +72,15 @@ def read(
     how: dict[str, Any] = {"name": name, "received_at": received_at, "zone": zone, "noise": noise}
     match format_of(data, name, content_type):
         case Format.MARKDOWN:
-            from bot.reading.markdown import read_markdown
+            from bot.reading.markdown.reader import read_markdown
 
             return read_markdown(data, **how)
         case Format.HTML:
-            from bot.reading.html import read_html
+            from bot.reading.html.reader import read_html
 
             return read_html(data, **how)
         case Format.FEED:
-            from bot.reading.feed import read_feed
+            from bot.reading.feed.reader import read_feed
 
             return read_feed(data, **how)
         case Format.JSON:
@@ -120,11 +120,11 @@ def is_json_feed(document: Any) -> bool:
 
 def _read_json(document: Any, how: dict[str, Any]) -> Reading:
     if is_json_feed(document):
-        from bot.reading.feed import read_json_feed
+        from bot.reading.feed.reader import read_json_feed
 
         return read_json_feed(document, **how)
     if _is_docx(document):
-        from bot.reading.docx import read_docx
+        from bot.reading.docx.reader import read_docx
 
         return read_docx(document, **how)
     if isinstance(document, dict) and "digests" in document:

@@ -96,7 +96,7 @@ def converted(raw: Any) -> DocumentShape:
 
 def check_size(document: DocumentShape) -> None:
     """Refuse what would take too long; a paragraph without any mark costs next to nothing."""
-    from bot.reading.markdown import MOST_BRACKETS, MOST_CHARS
+    from bot.reading.markdown.reader import MOST_BRACKETS, MOST_CHARS
 
     marked = [text for text in _paragraphs(document) if not is_plain(text)]
     lines = sum(text.count("\n") + 1 for text in marked)

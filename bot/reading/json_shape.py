@@ -171,7 +171,7 @@ class _Reader:
         return Item(key, title, url or None, blocks, tags, _said(one.source), at)
 
     def _blocks(self, paragraphs: Iterable[str]) -> tuple[Block, ...]:
-        from bot.reading.markdown_blocks import parse
+        from bot.reading.markdown.blocks import parse
 
         placed: list[Placed] = []
         for paragraph in paragraphs:

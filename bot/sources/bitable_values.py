@@ -10,7 +10,7 @@ from datetime import date, datetime, tzinfo
 from typing import Any
 
 from bot.domain.digest import Inline, Link
-from bot.reading.docx_inlines import web_url
+from bot.reading.docx.inlines import web_url
 from bot.reading.encoding import visible
 from bot.reading.inlines import inlines
 

@@ -90,11 +90,11 @@ class FeedSource:
         """By its bytes: feeds come under every content type and extension."""
         match format_of(fetched.data, None, None):
             case Format.FEED:
-                from bot.reading.feed import read_feed
+                from bot.reading.feed.reader import read_feed
 
                 return read_feed(fetched.data, received_at=now, zone=self._zone, noise=self._noise)
             case Format.JSON if is_json_feed(document := json_document(fetched.data, None)):
-                from bot.reading.feed import read_json_feed
+                from bot.reading.feed.reader import read_json_feed
 
                 return read_json_feed(document, received_at=now, zone=self._zone, noise=self._noise)
         raise DigestError("no_feed", "is no RSS, Atom or JSON Feed; give the address of the feed itself")

@@ -15,7 +15,7 @@ from bot.domain.digest import Reading
 from bot.domain.errors import ConfigError, DigestError
 from bot.ports import Found
 from bot.reading.dates import TitleDate, read_title
-from bot.reading.docx import read_docx
+from bot.reading.docx.reader import read_docx
 from bot.sources.wiki_pages import Documents, Node, PageReader, child_nodes
 
 log = logging.getLogger(__name__)

@@ -26,6 +26,7 @@ from bot.settings import Settings
 from bot.store import ledger, subscribers
 from bot.store.engine import Store
 from bot.store.subscribers import NewSubscription
+from tests.bench.reading import reading_hostile, reading_slopes
 from tests.builders import make_digest
 from tests.integration.bot_process import ROOT, clean_environ
 from tests.integration.conftest import SERIES, free_port, house_settings, until
@@ -41,6 +42,8 @@ def main() -> None:
 
 async def _all() -> None:
     reading_and_rendering()
+    reading_slopes()
+    reading_hostile()
     await planning()
     await sending()
 

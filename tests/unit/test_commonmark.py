@@ -25,7 +25,7 @@ from bot.domain.digest import (
     Text,
 )
 from bot.reading.commonmark import to_commonmark
-from bot.reading.markdown import blocks_of
+from bot.reading.markdown.reader import blocks_of
 
 quick = settings(deadline=None, max_examples=300, derandomize=True)
 

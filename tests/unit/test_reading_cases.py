@@ -14,7 +14,7 @@ import pytest
 from bot.domain.digest import Digest, Image, Item, Reading, Rule, links, plain
 from bot.domain.errors import DigestError
 from bot.reading.json_shape import to_json
-from bot.reading.markdown import read_markdown
+from bot.reading.markdown.reader import read_markdown
 from bot.reading.plain_text import read_text
 
 SHARED = Path(__file__).parents[3] / "shared"

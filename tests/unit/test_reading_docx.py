@@ -23,7 +23,7 @@ from bot.domain.digest import (
     Text,
     plain,
 )
-from bot.reading.docx_blocks import Walked, walk
+from bot.reading.docx.blocks import Walked, walk
 from bot.reading.drafts import Notes
 from tests.docx_builder import block, bullet, equation, heading, ordered, other, page, run, table, text
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.domain.digest import Image, Reading, plain
-from bot.reading.docx import read_docx
+from bot.reading.docx.reader import read_docx
 
 FILES = Path(__file__).parents[1] / "fixtures" / "digests"
 

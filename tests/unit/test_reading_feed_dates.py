@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.reading.feed_dates import moment, without_future
+from bot.reading.feed.dates import moment, without_future
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 

@@ -23,7 +23,7 @@ from bot.domain.digest import (
     plain,
 )
 from bot.domain.errors import DigestError
-from bot.reading.html import blocks_of, read_html
+from bot.reading.html.reader import blocks_of, read_html
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "digests"
 SHANGHAI = ZoneInfo("Asia/Shanghai")

@@ -9,7 +9,7 @@ import pytest
 from bot.domain import digest as model
 from bot.domain.digest import Digest, Item, Reading, images, links, plain
 from bot.domain.errors import DigestError
-from bot.reading.markdown import MOST_CHARS, blocks_of, read_markdown
+from bot.reading.markdown.reader import MOST_CHARS, blocks_of, read_markdown
 
 from .test_reading_cases import SHANGHAI
 

@@ -14,6 +14,7 @@ from bot.reading.inlines import inlines
 from bot.reading.json_shape import to_json
 from bot.reading.keys import Keys
 from bot.reading.plain_text import read_text
+from tests.effort import calls_of
 
 from .test_reading_cases import SHANGHAI, added_characters, lost_characters
 
@@ -166,21 +167,6 @@ def test_no_two_stories_share_a_key(stories):
     ],
     ids=lambda text: f"{text[:8]!r}*{len(text)}",
 )
-def test_monotonous_text_takes_linear_time(text):
-    """Twice the text takes about twice the time; a search that goes back and forth takes four times or more."""
-    # given
-    half = text[: len(text) // 2]
-
-    # when
-    half_s, whole_s = min(_seconds(half) for _ in range(2)), _seconds(text)
-
-    # then
-    assert whole_s < 3 * half_s + 0.1
-
-
-def _seconds(text: str) -> float:
-    from time import process_time
-
-    start_s = process_time()
-    reading_of(text)
-    return process_time() - start_s
+def test_monotonous_text_takes_linear_effort(text):
+    """So many calls for a character, however many there are; a search that goes back and forth takes far more."""
+    assert calls_of(lambda: reading_of(text)) < 300 * len(text)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from datetime import datetime
-from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -14,8 +13,9 @@ from bot.domain.errors import DigestError
 from bot.reading.blocks import Document, Placed
 from bot.reading.drafts import Notes
 from bot.reading.json_shape import to_json
-from bot.reading.markdown import blocks_of, read_markdown
+from bot.reading.markdown.reader import blocks_of, read_markdown
 from bot.reading.structure import arrive, read_blocks
+from tests.effort import calls_of
 
 from .test_reading_cases import SHANGHAI, texts_of
 
@@ -238,22 +238,9 @@ def test_reading_markdown_twice_is_the_same(text):
     ],
     ids=lambda text: f"{text[:8]!r}*{len(text)}",
 )
-def test_monotonous_markdown_takes_linear_time(text):
-    """Twice the text takes about twice the time, and nesting has a floor."""
-    # given
-    half = text[: len(text) // 2]
-
-    # when
-    half_s, whole_s = min(_seconds(half) for _ in range(2)), _seconds(text)
-
-    # then
-    assert whole_s < 3 * half_s + 0.1
-
-
-def _seconds(text: str) -> float:
-    start_s = process_time()
-    read_or_none(text)
-    return process_time() - start_s
+def test_monotonous_markdown_takes_linear_effort(text):
+    """So many calls for a character, however many there are, and nesting has a floor."""
+    assert calls_of(lambda: read_or_none(text)) < 300 * len(text)
 
 
 def test_deep_nesting_keeps_its_text():

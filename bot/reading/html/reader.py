@@ -8,8 +8,8 @@ from bot.domain.errors import DigestError
 from bot.reading.blocks import Document, Placed
 from bot.reading.drafts import Notes
 from bot.reading.encoding import decoded
-from bot.reading.html_page import read_page
-from bot.reading.html_tags import declared_encoding
+from bot.reading.html.page import read_page
+from bot.reading.html.tags import declared_encoding
 from bot.reading.structure import arrive, read_blocks, without_noise
 
 

@@ -10,7 +10,7 @@ from bot.reading.blocks import Document, Placed
 from bot.reading.drafts import Notes
 from bot.reading.encoding import decoded
 from bot.reading.front_matter import split_front_matter
-from bot.reading.markdown_blocks import parse
+from bot.reading.markdown.blocks import parse
 from bot.reading.structure import arrive, read_blocks, without_noise
 
 # markdown-it takes a second for such a text; ten times as much would be beyond what a reader waits for

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.domain.digest import Block, Image, Quote, Rule
-from bot.reading import html_tags as tags
-from bot.reading.html_builder import Builder, Leave, Place, listing, nothing, table
-from bot.reading.html_heads import heads_links
-from bot.reading.html_inlines import math_formula, script_formula, tex_formula
-from bot.reading.html_tags import Attributes, web_address
+from bot.reading.html import tags
+from bot.reading.html.builder import Builder, Leave, Place, listing, nothing, table
+from bot.reading.html.heads import heads_links
+from bot.reading.html.inlines import math_formula, script_formula, tex_formula
+from bot.reading.html.tags import Attributes, web_address
 
 DEEPEST = 100  # deeper places count as one: headings ask for each how deep it stands
 MOST_COLUMNS_SPANNED = 20

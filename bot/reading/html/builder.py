@@ -16,7 +16,7 @@ from bot.domain.digest import (
     Text,
     plain_inlines,
 )
-from bot.reading.html_inlines import Look, Piece, to_inlines
+from bot.reading.html.inlines import Look, Piece, to_inlines
 from bot.reading.marks import columns
 
 DEEPEST_BLOCKS = 24  # lists in lists, quotes in quotes; what lies deeper stands beside each other

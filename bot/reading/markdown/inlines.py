@@ -19,7 +19,7 @@ from bot.domain.digest import (
 )  # fmt: skip
 from bot.reading.blocks import merged
 from bot.reading.html_marks import markup_places, picture, silent_reason, tag_of, web_target
-from bot.reading.markdown_rows import Row, blocks, join, joined
+from bot.reading.markdown.rows import Row, blocks, join, joined
 
 DEEPEST_MARKS = 8
 

@@ -27,8 +27,8 @@ from bot.domain.digest import (
 from bot.reading.blocks import Placed, merged
 from bot.reading.html_marks import html_lines
 from bot.reading.inlines import inlines
-from bot.reading.markdown_engine import tokens_of
-from bot.reading.markdown_inlines import one_line, paragraphs
+from bot.reading.markdown.engine import tokens_of
+from bot.reading.markdown.inlines import one_line, paragraphs
 from bot.reading.marks import has_words
 
 _NUMBER = re.compile(r"\d{1,3}[.．、)）](?=[^\s\d])")

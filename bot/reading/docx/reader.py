@@ -7,7 +7,7 @@ from typing import Any
 from bot.domain.digest import Reading
 from bot.domain.errors import DigestError
 from bot.reading.blocks import Document, Placed
-from bot.reading.docx_blocks import walk
+from bot.reading.docx.blocks import walk
 from bot.reading.drafts import Notes
 from bot.reading.encoding import visible
 from bot.reading.structure import arrive, read_blocks

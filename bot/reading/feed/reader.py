@@ -11,9 +11,9 @@ from bot.domain.digest import Block, Image, Reading, plain
 from bot.domain.errors import DigestError
 from bot.reading.drafts import Notes
 from bot.reading.encoding import decoded, visible
-from bot.reading.feed_dates import moment
-from bot.reading.feed_entries import Entry, Feed, html_text, plain_text, read_entries
-from bot.reading.html_tags import declared_encoding, web_address
+from bot.reading.feed.dates import moment
+from bot.reading.feed.entries import Entry, Feed, html_text, plain_text, read_entries
+from bot.reading.html.tags import declared_encoding, web_address
 from bot.reading.structure import arrive
 
 MOST_CHARS = 10_000_000

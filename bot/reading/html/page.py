@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 
 from bot.domain.digest import Block
-from bot.reading.html_blocks import Walk
-from bot.reading.html_guard import check_markup
-from bot.reading.html_tags import web_address
+from bot.reading.html.blocks import Walk
+from bot.reading.html.guard import check_markup
+from bot.reading.html.tags import web_address
 
 _INLINE_DATA = re.compile(r"data:[a-z]+/[\w.+-]+;base64,[A-Za-z0-9+/=\s]{1000,}")  # pictures in saved pages: megabytes
 

@@ -21,8 +21,8 @@ from bot.domain.digest import (
     Text,
     plain_inlines,
 )
-from bot.reading.docx_inlines import UNREADABLE, elements_of, line_of, lines_of, text_of, web_url
-from bot.reading.docx_kinds import (
+from bot.reading.docx.inlines import UNREADABLE, elements_of, line_of, lines_of, text_of, web_url
+from bot.reading.docx.kinds import (
     BULLET,
     CODE,
     DEEPEST,
@@ -41,7 +41,7 @@ from bot.reading.docx_kinds import (
     TEXT_KEYS,
     TODO,
 )
-from bot.reading.docx_shapes import Entry, Frame, Grid, Wrap, blocks_in
+from bot.reading.docx.shapes import Entry, Frame, Grid, Wrap, blocks_in
 from bot.reading.drafts import Notes
 
 Json = dict[str, Any]

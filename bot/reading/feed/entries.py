@@ -9,8 +9,8 @@ from bot.domain.errors import DigestError
 from bot.reading.blocks import Placed
 from bot.reading.dates import TitleDate, read_title
 from bot.reading.drafts import BodyDraft, ItemDraft, Notes, SectionDraft
-from bot.reading.feed_dates import without_future
-from bot.reading.html_page import read_page
+from bot.reading.feed.dates import without_future
+from bot.reading.html.page import read_page
 from bot.reading.inlines import inlines
 from bot.reading.keys import normalised_link
 from bot.reading.marks import columns
