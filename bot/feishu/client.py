@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # More than 24 pooled connections cost httpcore more than they bring; all of them must be kept alive to be reused.
-CONNECTIONS = 16
+CONNECTIONS = 12
 CALL_S = 15.0
 GATEWAY_WAIT_S = 60.0  # a limit answer without its header
 ID_TYPES = {Kind.USER: "open_id", Kind.GROUP: "chat_id"}

@@ -11,7 +11,7 @@ from bot.reading.encoding import decoded, visible
 from bot.reading.marks import Line, is_rule, mark_line
 from bot.reading.structure import arrive, read_lines
 
-MOST_LINES = 100_000
+MOST_LINES = 50_000
 MOST_MARKS = 400_000  # links and formulas; each costs some 200 bytes of memory
 FORMULA_LINES = 40
 

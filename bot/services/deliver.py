@@ -20,8 +20,8 @@ from bot.store.outbox import Claimed
 
 log = logging.getLogger(__name__)
 
-CLAIMED = 32  # held at once: enough to keep the lanes busy while a turn is written
-LANES = 16  # on the wire at once: as many as the client has connections
+CLAIMED = 48  # held at once: enough to keep the lanes busy while a turn is written
+LANES = 10  # on the wire at once: 50 a second at 200 ms each; the pool costs more with every further one
 IDLE_S = 0.5
 LONGEST_LOOK_AHEAD_S = 2.0  # a claim may wait for its slot no longer than this, so that leases stay short
 REFUSALS_BEFORE_STOP = 3
@@ -110,7 +110,7 @@ class Deliverer:
         with bind(delivery=claimed.id, uuid=claimed.uuid, attempt=claimed.attempt.attempts):
             await asyncio.sleep(wait_s)
             async with self._lanes:
-                if not self._halted:
+                if not (self._halted or self._stopping):
                     started = time.monotonic()
                     outcome = await self._attempt(claimed)
                     _report(claimed, outcome, time.monotonic() - started, wait_s)

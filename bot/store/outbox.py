@@ -28,6 +28,8 @@ class Claimed:
     attempt: Attempt
     push_id: int | None
     lease_until: datetime
+    card_id: int
+    is_proven: bool
 
 
 def plan(tx: Transaction, push: int, series: str, selection: Selection, card_ids: Sequence[int], now: datetime) -> int:
@@ -104,7 +106,10 @@ def enqueue(
 
 
 def claim(tx: Transaction, limit: int, now: datetime) -> list[Claimed]:
-    """Take up to `limit` due deliveries under a lease. At most one per receiver, its oldest: order is kept."""
+    """Take up to `limit` due deliveries under a lease. At most one per receiver, its oldest: order is kept.
+
+    A card that nobody has got yet goes to one receiver alone: a refused one must not be burnt on everybody.
+    """
     earlier = deliveries.alias("earlier")
     blocked = exists().where(
         earlier.c.kind == deliveries.c.kind,
@@ -112,10 +117,13 @@ def claim(tx: Transaction, limit: int, now: datetime) -> list[Claimed]:
         earlier.c.status.in_(OPEN),
         earlier.c.id < deliveries.c.id,
     )
+    unproven = tx.execute(select(cards.c.id).where(cards.c.proven_at.is_(None))).scalars().all()
+    canaries = [first for card in unproven if (first := _canary(tx, card, now)) is not None]
     stopped = exists().where(pauses.c.name == PUSH + cast(deliveries.c.push_id, Text))
     due = (
         select(deliveries.c.id)
         .where(deliveries.c.status == Status.PENDING, deliveries.c.not_before <= now, ~blocked, ~stopped)
+        .where(deliveries.c.card_id.not_in(unproven) | deliveries.c.id.in_(canaries))
         .order_by(deliveries.c.not_before, deliveries.c.id)
         .limit(limit)
     )
@@ -131,7 +139,10 @@ def claim(tx: Transaction, limit: int, now: datetime) -> list[Claimed]:
         .returning(deliveries.c.id)
     ).scalars()
     rows = tx.execute(
-        select(deliveries, cards.c.body).join(cards).where(deliveries.c.id.in_(list(taken))).order_by(deliveries.c.id)
+        select(deliveries, cards.c.body, cards.c.proven_at)
+        .join(cards)
+        .where(deliveries.c.id.in_(list(taken)))
+        .order_by(deliveries.c.id)
     )
     return [_claimed(row) for row in rows]
 
@@ -152,7 +163,10 @@ def revive(tx: Transaction, now: datetime, *, orphaned: bool = False) -> int:
 
 def settle(tx: Transaction, claimed: Claimed, step: Step, now: datetime) -> bool:
     """Write the outcome of an attempt. False if the lease was lost meanwhile: then the new owner decides."""
-    return _write(tx, claimed.id, claimed.lease_until, step, sent_at=now if step.status is Status.SENT else None)
+    is_sent = step.status is Status.SENT
+    if is_sent and not claimed.is_proven:
+        tx.execute(update(cards).where(cards.c.id == claimed.card_id).values(proven_at=now))
+    return _write(tx, claimed.id, claimed.lease_until, step, sent_at=now if is_sent else None)
 
 
 def cancel(tx: Transaction, receiver: Receiver, reason: str, *, series: str | None = None) -> int:
@@ -193,9 +207,29 @@ def _write(tx: Transaction, delivery: int, lease: datetime, step: Step, sent_at:
     return bool(tx.execute(update(deliveries).where(held).values(values)).rowcount)
 
 
+def _canary(tx: Transaction, card: int, now: datetime) -> int | None:
+    """The delivery that is to prove a card: the first that is due, unless one is on its way."""
+    of_card = select(deliveries.c.id).where(deliveries.c.card_id == card)
+    if tx.execute(of_card.where(deliveries.c.status == Status.SENDING).limit(1)).first() is not None:
+        return None
+    due = of_card.where(deliveries.c.status == Status.PENDING, deliveries.c.not_before <= now)
+    found: int | None = tx.execute(due.order_by(deliveries.c.id).limit(1)).scalar()
+    return found
+
+
 def _claimed(row: Row[Any]) -> Claimed:
     receiver = Receiver(Kind(row.kind), row.receiver)
-    return Claimed(row.id, row.uuid, receiver, row.body, _attempt(row), row.push_id, row.lease_until)
+    return Claimed(
+        row.id,
+        row.uuid,
+        receiver,
+        row.body,
+        _attempt(row),
+        row.push_id,
+        row.lease_until,
+        row.card_id,
+        row.proven_at is not None,
+    )
 
 
 def _attempt(row: Row[Any]) -> Attempt:

@@ -133,6 +133,8 @@ cards = Table(
     Column("part", Integer, nullable=False),
     Column("parts", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
+    Column("proven_at", Instant),  # when the platform first took it; until then it goes to one receiver at a time
+    Index("ix_cards_unproven", "id", sqlite_where=text("proven_at IS NULL")),
 )
 
 pushes = Table(
@@ -171,6 +173,7 @@ deliveries = Table(
     # a receiver's messages go one after the other, in the order of their ids
     Index("ix_deliveries_open", "kind", "receiver", "id", sqlite_where=text("status IN ('pending', 'sending')")),
     Index("ix_deliveries_push", "push_id", "status"),
+    Index("ix_deliveries_card", "card_id", "status", "id"),  # who is to prove a card
 )
 
 inbox = Table(

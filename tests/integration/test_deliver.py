@@ -119,9 +119,19 @@ async def test_a_refused_card_stops_the_push_after_a_few_answers(house):
 
     async with house.bot():
         await until(lambda: statuses(house).get(Status.FAILED, 0) >= 3 and not statuses(house).get(Status.SENDING))
+        house.sandbox.faults.clear()
 
-    assert statuses(house)[Status.FAILED] < 40
-    assert statuses(house)[Status.PENDING] > 0
+    assert settled(house, failed=3, pending=37)
+
+
+async def test_one_slow_receiver_holds_up_nobody_even_as_the_first(house):
+    """A card goes to one receiver first; if that one has to wait, the next one proves it."""
+    people = house.people(10)
+    house.sandbox.faults.add(Fault("code", "send", code=230020, receiver=people[0].id, times=None))
+    await publish(house)
+
+    async with house.bot():
+        await until(lambda: settled(house, sent=9, pending=1))
 
 
 async def test_a_fault_of_the_app_pauses_the_queue_and_a_restart_goes_on(house):

@@ -33,9 +33,12 @@ def upgrade() -> None:
         sa.Column("part", sa.Integer(), nullable=False),
         sa.Column("parts", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("proven_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_cards")),
         sa.UniqueConstraint("key", name=op.f("uq_cards_key")),
     )
+    op.create_index("ix_cards_unproven", "cards", ["id"], unique=False, sqlite_where=sa.text("proven_at IS NULL"))
+
     op.create_table(
         "editions",
         sa.Column("id", ID, nullable=False),
@@ -148,6 +151,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("key", name=op.f("uq_deliveries_key")),
         sa.UniqueConstraint("uuid", name=op.f("uq_deliveries_uuid")),
     )
+    op.create_index("ix_deliveries_card", "deliveries", ["card_id", "status", "id"], unique=False)
     op.create_index(
         "ix_deliveries_due",
         "deliveries",
