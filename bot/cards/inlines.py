@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from bot.cards.formulas import unicode_of
 from bot.cards.text import clean, entity, escape, link
 from bot.domain.digest import Code, Emphasis, Formula, Inline, Link, Strong, Text
 
@@ -14,7 +15,6 @@ Leaf = Text | Code | Link | Formula
 _EMPHASIS, _STRONG = 1, 2  # stars of card markdown; both together are three
 
 _BLOCK_START = re.compile(r"(?:\d{1,9}(?=[.)]))?[#+=|.) -]")
-_PLAIN_TEX = re.compile(r"[^\\^_{}$&~#%`]+")
 _ONE_CODE = re.compile("`[^`]*`")
 _CODE_TAG = re.compile(r"([<&])(?=[A-Za-z/#!?])")
 
@@ -63,7 +63,7 @@ def cell(inlines: Iterable[Inline]) -> str:
 
 
 def formula(inline: Formula) -> str:
-    """A formula as text where TeX and text are the same, else its TeX as code.
+    """A formula as text where text can say the same, else its TeX as code.
 
     Entities are not read inside code, so what might be one there, or a tag, gets a space: TeX ignores it. A back
     quote, the only way out, is TeX for a typographic quote.
@@ -71,9 +71,8 @@ def formula(inline: Formula) -> str:
     tex = clean(inline.tex).strip()
     if not tex:
         return escape(inline.written)
-    if _PLAIN_TEX.fullmatch(tex):
-        return escape(tex)
-    return f"`{_defused(tex).replace('`', '‘')}`"
+    text = unicode_of(tex)
+    return escape(text) if text else f"`{_defused(tex).replace('`', '‘')}`"
 
 
 def _written(runs: Iterable[Run]) -> str:
@@ -150,7 +149,7 @@ def _without_bar(leaf: Leaf) -> Leaf:
     match leaf:
         case Code(text) if "|" in text:
             return Text(text)
-        case Formula(tex, written) if "|" in tex:
+        case Formula(tex, written) if "|" in tex and not unicode_of(clean(tex).strip()):
             return Text(tex or written)
         case _:
             return leaf

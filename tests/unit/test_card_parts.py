@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.cards.digest_card import digest_cards
+from bot.cards.formulas import unicode_of
 from bot.cards.render import Limits
 from bot.cards.templates import CardTemplates, template_folder
 from bot.domain.audience import Density, Kind, Selection
@@ -22,7 +23,7 @@ _INLINES = st.one_of(
     st.builds(Text, HOSTILE),
     st.builds(lambda text, times: Text(text * times), HOSTILE, st.integers(100, 1_000)),
     st.builds(Link, st.just(URL), st.text(alphabet="链接<*", min_size=1, max_size=9)),
-    st.builds(Formula, st.sampled_from(["x_1", r"\frac{a}{b}", "(L, D)"]), st.just("$x$")),
+    st.builds(Formula, st.sampled_from(["x_1", r"\frac{a}{b}", "(L, D)", r"\foo{a}"]), st.just("$x$")),
 )
 _BLOCKS = st.lists(st.builds(Paragraph, st.lists(_INLINES, max_size=5).map(tuple)), max_size=5).map(tuple)
 _ITEMS = st.lists(
@@ -50,7 +51,7 @@ _DIGESTS = st.builds(
 
 def seen(inline) -> str:
     if isinstance(inline, Formula):
-        return inline.tex.replace("`", "‘")
+        return unicode_of(inline.tex) or inline.tex.replace("`", "‘")
     return inline.text
 
 

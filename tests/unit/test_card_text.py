@@ -141,10 +141,13 @@ def test_holes_and_money_stay_visible():
     [
         ("(L, D)", "(L, D)"),
         ("x = 1", "x = 1"),
-        (r"\frac{1}{\sqrt{D}}", r"`\frac{1}{\sqrt{D}}`"),
-        ("a_i", "`a_i`"),
-        ("a<b_1", "`a< b_1`"),
+        (r"\frac{1}{\sqrt{D}}", "1/√D"),
+        ("a_i", "aᵢ"),
+        ("W_Q", "W&#95;Q"),
+        (r"\foo<b_1", r"`\foo< b_1`"),
         (r"a &copy_b", "`a & copy_b`"),
+        (r"\text{<at id=all>}", "&#60;at id=all&#62;"),
+        (r"\text{**x** :DONE:}", "&#42;&#42;x&#42;&#42; &#58;DONE&#58;"),
         ("x_` <at id=all></at>", "`x_‘ < at id=all>< /at>`"),
         ("a < b", "a &#60; b"),
     ],
@@ -161,9 +164,9 @@ def test_a_formula_without_source_shows_what_was_written():
 
 def test_two_formulas_in_a_row_stay_two():
     """Touching back quotes would make one code of them."""
-    line = paragraph((Formula("a_1", ""), Formula("b_2", "")))
+    line = paragraph((Formula(r"\foo", ""), Formula(r"\bar", "")))
 
-    assert line == "`a_1` `b_2`"
+    assert line == r"`\foo` `\bar`"
 
 
 @settings(max_examples=60, deadline=None)

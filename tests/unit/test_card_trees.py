@@ -5,6 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.cards.formulas import unicode_of
 from bot.cards.render import Limits
 from bot.domain.audience import Density, Kind
 from bot.domain.digest import (
@@ -36,7 +37,7 @@ _LEAVES = st.one_of(
     st.builds(Text, HOSTILE.map(lambda text: text * 90)),
     st.builds(Code, HOSTILE),
     st.builds(Link, st.just(URL), st.text(alphabet="链接<*|", min_size=1, max_size=9)),
-    st.builds(Formula, st.sampled_from(["x_1", r"\frac{a}{b}", "(L, D)", "P(a|b)_1"]), st.just("$x$")),
+    st.builds(Formula, st.sampled_from(["x_1", r"\frac{a}{b}", "(L, D)", "P(a|b)_1", r"\foo{a|b}"]), st.just("$x$")),
 )
 _INLINES = st.recursive(
     _LEAVES,
@@ -80,7 +81,7 @@ def seen(value) -> str:
         case tuple() | list():
             return "".join(map(seen, value))
         case Formula(tex):
-            return tex.replace("`", "‘")
+            return unicode_of(tex) or tex.replace("`", "‘")
         case Text(text) | Code(text) | Link(_, text) | CodeBlock(text):
             return text
         case Image(_, alt):

@@ -16,7 +16,7 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "domain": (set(), set()),
     "ports": (CORE, set()),
     "reading": (CORE, {"feedparser", "markdown_it", "mdit_py_plugins", "msgspec", "selectolax"}),
-    "cards": (CORE, {"jinja2", "markupsafe"}),
+    "cards": (CORE, {"jinja2", "markupsafe", "pylatexenc"}),
     "sources": (CORE | {"bot.ports", "bot.reading"}, {"anyio", "httpx", "stamina"}),
     "feishu": (CORE | {"bot.ports"}, {"httpx", "msgspec", "stamina", "Crypto", "lark_oapi"}),
     "store": (CORE | {"bot.ports"}, {"sqlalchemy", "alembic", "anyio", "msgspec"}),
