@@ -36,7 +36,7 @@ class Status(StrEnum):
     SKIPPED = "skipped"
 
 
-FINAL = frozenset({Status.SENT, Status.FAILED, Status.UNKNOWN, Status.CANCELLED, Status.SKIPPED})
+OPEN = (Status.PENDING, Status.SENDING)  # every other state is final
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from bot.cards.digest_card import digest_cards
 from bot.cards.render import Card
 from bot.cards.templates import CardTemplates
 from bot.domain.audience import Density, Selection, SubscriptionStatus
+from bot.domain.delivery import OPEN
 from bot.domain.digest import Digest
 from bot.domain.errors import DigestError, UsageError
 from bot.domain.rate import Rate
@@ -166,7 +167,7 @@ class Publisher:
 
     def _told_again(self, tx: Transaction, edition: Edition, push: int) -> Push:
         counts = ledger.counts(tx, push)
-        left = sum(counts.get(status, 0) for status in outbox.OPEN)
+        left = sum(counts.get(status, 0) for status in OPEN)
         return Push(
             edition.name,
             push,

@@ -10,7 +10,7 @@ from sqlalchemy import Row, Select, exists, func, literal, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from bot.domain.audience import Selection
-from bot.domain.delivery import Status
+from bot.domain.delivery import OPEN
 from bot.domain.digest import Digest
 from bot.store.digest_json import dump, load
 from bot.store.engine import Transaction
@@ -123,7 +123,7 @@ def finish(tx: Transaction, now: datetime) -> int:
     is_open = (
         exists()
         .where(pushes.c.edition_id == editions.c.id, deliveries.c.push_id == pushes.c.id)
-        .where(deliveries.c.status.in_((Status.PENDING, Status.SENDING)))
+        .where(deliveries.c.status.in_(OPEN))
     )
     done = update(editions).where(editions.c.state == State.PUBLISHING, ~is_open)
     return int(tx.execute(done.values(state=State.PUBLISHED, updated_at=now)).rowcount)

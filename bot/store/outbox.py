@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Text, and_, cast, exists, func, literal, select, update
+from sqlalchemy import ColumnElement, Row, Text, and_, cast, exists, func, literal, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from bot.domain.audience import Kind, Receiver, Selection, SubscriptionStatus
-from bot.domain.delivery import LEASE, Attempt, Status, Step, lapsed
+from bot.domain.delivery import LEASE, OPEN, Attempt, Status, Step, lapsed
 from bot.store.engine import Transaction
 from bot.store.pauses import PUSH
 from bot.store.tables import cards, deliveries, editions, pauses, pushes, subscribers, subscriptions
-
-OPEN = (Status.PENDING, Status.SENDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +108,13 @@ def claim(tx: Transaction, limit: int, now: datetime) -> list[Claimed]:
 
     A card that nobody has got yet goes to one receiver alone: a refused one must not be burnt on everybody.
     """
-    earlier = deliveries.alias("earlier")
-    blocked = exists().where(
-        earlier.c.kind == deliveries.c.kind,
-        earlier.c.receiver == deliveries.c.receiver,
-        earlier.c.status.in_(OPEN),
-        earlier.c.id < deliveries.c.id,
-    )
-    unproven = tx.execute(select(cards.c.id).where(cards.c.proven_at.is_(None))).scalars().all()
+    waited_for = exists().where(deliveries.c.card_id == cards.c.id, deliveries.c.status == Status.PENDING)
+    unproven = tx.execute(select(cards.c.id).where(cards.c.proven_at.is_(None), waited_for)).scalars().all()
     canaries = [first for card in unproven if (first := _canary(tx, card, now)) is not None]
     stopped = exists().where(pauses.c.name == PUSH + cast(deliveries.c.push_id, Text))
     due = (
         select(deliveries.c.id)
-        .where(deliveries.c.status == Status.PENDING, deliveries.c.not_before <= now, ~blocked, ~stopped)
+        .where(deliveries.c.status == Status.PENDING, deliveries.c.not_before <= now, _is_next(), ~stopped)
         .where(deliveries.c.card_id.not_in(unproven) | deliveries.c.id.in_(canaries))
         .order_by(deliveries.c.not_before, deliveries.c.id)
         .limit(limit)
@@ -207,12 +199,23 @@ def _write(tx: Transaction, delivery: int, lease: datetime, step: Step, sent_at:
     return bool(tx.execute(update(deliveries).where(held).values(values)).rowcount)
 
 
+def _is_next() -> ColumnElement[bool]:
+    """Nothing earlier to the same receiver is still open."""
+    earlier = deliveries.alias("earlier")
+    return ~exists().where(
+        earlier.c.kind == deliveries.c.kind,
+        earlier.c.receiver == deliveries.c.receiver,
+        earlier.c.status.in_(OPEN),
+        earlier.c.id < deliveries.c.id,
+    )
+
+
 def _canary(tx: Transaction, card: int, now: datetime) -> int | None:
-    """The delivery that is to prove a card: the first that is due, unless one is on its way."""
+    """The delivery that is to prove a card: the first that may go now, unless one is on its way."""
     of_card = select(deliveries.c.id).where(deliveries.c.card_id == card)
     if tx.execute(of_card.where(deliveries.c.status == Status.SENDING).limit(1)).first() is not None:
         return None
-    due = of_card.where(deliveries.c.status == Status.PENDING, deliveries.c.not_before <= now)
+    due = of_card.where(deliveries.c.status == Status.PENDING, deliveries.c.not_before <= now, _is_next())
     found: int | None = tx.execute(due.order_by(deliveries.c.id).limit(1)).scalar()
     return found
 

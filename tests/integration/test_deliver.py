@@ -134,6 +134,19 @@ async def test_one_slow_receiver_holds_up_nobody_even_as_the_first(house):
         await until(lambda: settled(house, sent=9, pending=1))
 
 
+async def test_a_slow_receiver_holds_up_no_later_part_either(house):
+    """Its second part waits behind its first; the others prove the second card among themselves."""
+    people = house.people(6)
+    house.sandbox.faults.add(Fault("code", "send", code=230020, receiver=people[0].id, times=None))
+    await publish(house, items=120)
+    planned = sum(statuses(house).values())
+    parts = planned // 6
+    assert parts > 1
+
+    async with house.bot():
+        await until(lambda: settled(house, sent=planned - parts, pending=parts))
+
+
 async def test_a_fault_of_the_app_pauses_the_queue_and_a_restart_goes_on(house):
     """Rows stay pending while a human mends the cause; nothing counts as failed."""
     people = house.people(5)
