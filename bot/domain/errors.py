@@ -61,12 +61,11 @@ class ActionError(BotError):
 class SendError(BotError):
     """The platform did not accept a message. `code` is the body code, or the HTTP status where the body had none."""
 
-    def __init__(self, code: int, reason: str, *, log_id: str = "", detail: str = "") -> None:
+    def __init__(self, code: int, reason: str, *, log_id: str = "") -> None:
         super().__init__(f"{code} {reason}")
         self.code = code
         self.reason = reason
         self.log_id = log_id
-        self.detail = detail
 
 
 class TemporaryError(SendError):
@@ -78,23 +77,18 @@ class TemporaryError(SendError):
         reason: str,
         *,
         log_id: str = "",
-        detail: str = "",
         retry_after_s: float | None = None,
         maybe_sent: bool = False,
         whole_app: bool = False,
     ) -> None:
-        super().__init__(code, reason, log_id=log_id, detail=detail)
+        super().__init__(code, reason, log_id=log_id)
         self.retry_after_s = retry_after_s
         self.maybe_sent = maybe_sent
         self.whole_app = whole_app
 
 
 class ReceiverError(SendError):
-    """A receiver that cannot be written to. `gone`: it will not come back by itself."""
-
-    def __init__(self, code: int, reason: str, *, log_id: str = "", detail: str = "", gone: bool = False) -> None:
-        super().__init__(code, reason, log_id=log_id, detail=detail)
-        self.gone = gone
+    """A receiver that cannot be written to."""
 
 
 class CardError(SendError):
@@ -104,8 +98,6 @@ class CardError(SendError):
 class AppError(SendError):
     """The app itself may not send. `until`: when the platform lifts it, where that is known."""
 
-    def __init__(
-        self, code: int, reason: str, *, log_id: str = "", detail: str = "", until: datetime | None = None
-    ) -> None:
-        super().__init__(code, reason, log_id=log_id, detail=detail)
+    def __init__(self, code: int, reason: str, *, log_id: str = "", until: datetime | None = None) -> None:
+        super().__init__(code, reason, log_id=log_id)
         self.until = until

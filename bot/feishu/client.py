@@ -30,7 +30,6 @@ CALL_S = 15.0
 GATEWAY_WAIT_S = 60.0  # a limit answer without its header
 ID_TYPES = {Kind.USER: "open_id", Kind.GROUP: "chat_id"}
 IN_PROGRESS = {230049, 18121}  # the same message is being sent by an earlier attempt
-DETAIL_CHARS = 500
 # Faults before the request left; anything later may have arrived.
 NEVER_LEFT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol, httpx.ProxyError)
 
@@ -136,7 +135,7 @@ def _reply(response: httpx.Response) -> Reply:
     if not isinstance(code, int):
         raise _without_code(response, log_id)
     if code != 0:
-        raise _refusal(response, code, str(body.get("msg", ""))[:DETAIL_CHARS], log_id)
+        raise _refusal(response, code, log_id)
     return Reply(body, log_id)
 
 
@@ -149,24 +148,23 @@ def _without_code(response: httpx.Response, log_id: str) -> SendError:
     return TemporaryError(status, f"飞书的回答读不懂（HTTP {status}）", log_id=log_id, maybe_sent=True)
 
 
-def _refusal(response: httpx.Response, code: int, detail: str, log_id: str) -> SendError:
+def _refusal(response: httpx.Response, code: int, log_id: str) -> SendError:
     row = lookup(code)
     match row.reaction:
         case Reaction.WAIT_APP:
             wait_s = reset_s(response)
-            return TemporaryError(code, row.reason, log_id=log_id, detail=detail, retry_after_s=wait_s, whole_app=True)
+            return TemporaryError(code, row.reason, log_id=log_id, retry_after_s=wait_s, whole_app=True)
         case Reaction.RECEIVER_PAUSED | Reaction.RECEIVER_GONE:
-            gone = row.reaction is Reaction.RECEIVER_GONE
-            return ReceiverError(code, row.reason, log_id=log_id, detail=detail, gone=gone)
+            return ReceiverError(code, row.reason, log_id=log_id)
         case Reaction.QUOTA:
-            return AppError(code, row.reason, log_id=log_id, detail=detail, until=_next_month(datetime.now(UTC)))
+            return AppError(code, row.reason, log_id=log_id, until=_next_month(datetime.now(UTC)))
         case Reaction.APP | Reaction.NEW_TOKEN:
-            return AppError(code, row.reason, log_id=log_id, detail=detail)
+            return AppError(code, row.reason, log_id=log_id)
     if row.reaction is Reaction.LATER or response.is_server_error:
         # The platform failed half-way, or is at it: the message may be there, and the same uuid settles it.
         maybe = response.is_server_error or code in IN_PROGRESS
-        return TemporaryError(code, row.reason, log_id=log_id, detail=detail, maybe_sent=maybe)
-    return CardError(code, row.reason, log_id=log_id, detail=detail)
+        return TemporaryError(code, row.reason, log_id=log_id, maybe_sent=maybe)
+    return CardError(code, row.reason, log_id=log_id)
 
 
 def reset_s(response: httpx.Response) -> float:

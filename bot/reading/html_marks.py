@@ -32,11 +32,6 @@ def tag_of(written: str) -> tuple[str, bool]:
     return (found[1].lower(), written.startswith("</")) if found else ("", False)
 
 
-def is_void(name: str) -> bool:
-    """A tag that is never closed."""
-    return name in _VOID
-
-
 def silent_reason(name: str) -> str:
     """Why the text inside is no text of the document; empty where it is."""
     return "脚本" if name in {"script", "style"} else ""

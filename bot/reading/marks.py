@@ -111,11 +111,6 @@ def mark_line(number: int, text: str) -> Line:
     return Line(number, text, _kind(text[len(mark) :], has_link=found is not None), mark)
 
 
-def without_mark(line: Line) -> Line:
-    """The same line, its list mark taken off."""
-    return replace(line, text=line.body, mark="")
-
-
 def split_link(line: Line) -> list[Line]:
     """A title or a whole sentence that its link follows, `标题 https://…`, as two lines."""
     found = find_url(line.text)
