@@ -9,6 +9,16 @@ from typing import Any
 
 from starlette.routing import BaseRoute
 
+from bot.sandbox.audit import audit_of, check_audit
+from bot.sandbox.call_checks import (
+    invalid,
+    message_of,
+    require_bot,
+    require_fields,
+    require_inside,
+    require_kept,
+    require_single,
+)
 from bot.sandbox.gateway import Call, Gateway, RefusalError, field_violation, success
 from bot.sandbox.message_content import check_content, check_size, read_back
 from bot.sandbox.payloads import TENANT_KEY, ensure_p2p_chat, millis
@@ -44,9 +54,9 @@ class Messages:
     async def send(self, call: Call) -> dict[str, Any]:
         body = call.json()
         id_type = call.request.query_params.get("receive_id_type")
-        _require_fields({"receive_id_type": id_type, **body}, "receive_id_type", "receive_id")
+        require_fields({"receive_id_type": id_type, **body}, "receive_id_type", "receive_id")
         _check_message_fields(body)
-        _require_bot(call.app)
+        require_bot(call.app)
         receiver = find_receiver(self._world, call.app, str(id_type), body["receive_id"])
         return await self._deliver(call, body, receiver, None)
 
@@ -54,29 +64,43 @@ class Messages:
         """Attached to the message, in its chat. `reply_in_thread` is accepted and changes nothing here."""
         body = call.json()
         _check_message_fields(body)
-        _require_bot(call.app)
-        parent = self._message(call)
-        if parent.recalled:
-            raise RefusalError(230011, "The message was withdrawn.")
+        require_bot(call.app)
+        parent = message_of(self._world, call)
+        require_single(parent)
+        require_kept(parent)
         return await self._deliver(call, body, Receiver(chat=self._world.chats[parent.chat_id]), parent)
 
     async def get(self, call: Call) -> dict[str, Any]:
-        message = self._message(call)
-        self._require_inside(call.app, message.chat_id)
-        return success({"items": [self.view(message)]})
+        """With `card_msg_content_type=user_card_content` a card comes as it was sent, else simplified."""
+        message = message_of(self._world, call)
+        if message.deleted:
+            raise RefusalError(230110, "Action unavailable as the message has been deleted.")
+        require_inside(self._world, call.app, message.chat_id)
+        if self._is_of_others(call.app, message):
+            raise RefusalError(230027, "Lack of necessary permissions.")
+        view = self.view(message)
+        if call.request.query_params.get("card_msg_content_type") == "user_card_content" and not message.recalled:
+            view["body"] = {"content": message.content}
+        return success({"items": [view]})
 
     async def list(self, call: Call) -> dict[str, Any]:
         """Messages of one chat, oldest first (`sort_type` ByCreateTimeDesc turns it); threads are not kept."""
         asked = call.request.query_params
-        _require_fields(asked, "container_id_type", "container_id")
+        require_fields(asked, "container_id_type", "container_id")
         if asked["container_id_type"] != "chat":
-            raise RefusalError(230001, "Your request contains an invalid request parameter, ext=container_id_type")
-        self._require_inside(call.app, asked["container_id"])
-        messages = self._world.messages_in(asked["container_id"])
+            raise invalid("container_id_type")
+        require_inside(self._world, call.app, asked["container_id"])
+        messages = [one for one in self._world.messages_in(asked["container_id"]) if not one.deleted]
         if asked.get("sort_type") == "ByCreateTimeDesc":
             messages.reverse()
         shown, more = page_of(messages, call, default=20, largest=LARGEST_PAGE)
         return success({"items": [self.view(message) for message in shown], **more})
+
+    def _is_of_others(self, app: App, message: Message) -> bool:
+        """Written by somebody else in a group, which needs a scope of its own."""
+        in_group = self._world.chats[message.chat_id].mode == "group"
+        allowed = app.scopes is None or "im:message.group_msg" in app.scopes
+        return in_group and message.sender_id != app.app_id and not allowed
 
     def view(self, message: Message) -> dict[str, Any]:
         """A message as the API shows it: instants are strings of milliseconds, cards come simplified (2.2)."""
@@ -116,6 +140,7 @@ class Messages:
         try:
             check_size(body["msg_type"], len(call.body))
             check_content(self._world, call.app, receiver.chat, body["msg_type"], body["content"])
+            check_audit(audit_of(self._world, self._gateway.settings), body["content"])
             await call.pause()
             return success(self.view(self._store(call.app, body, receiver, parent, use)))
         finally:
@@ -152,17 +177,6 @@ class Messages:
         self._world.put(message)
         return message
 
-    def _message(self, call: Call) -> Message:
-        message = self._world.messages.get(call.request.path_params["message_id"])
-        if message is None:
-            raise RefusalError(99992354, "message_id does not exist")
-        return message
-
-    def _require_inside(self, app: App, chat_id: str) -> None:
-        chat = self._world.chats.get(chat_id)
-        if chat is None or app.app_id not in chat.bots:
-            raise RefusalError(230002, "Bot/User can NOT be out of the chat.")
-
 
 def page_of(rows: list[Any], call: Call, *, default: int, largest: int) -> tuple[list[Any], dict[str, Any]]:
     """The page that `page_size` and `page_token` ask for, and the fields that lead to the next one."""
@@ -177,28 +191,14 @@ def page_of(rows: list[Any], call: Call, *, default: int, largest: int) -> tuple
     return rows[start:end], {"has_more": more, "page_token": str(end) if more else ""}
 
 
-def _require_fields(fields: Any, *names: str) -> None:
-    for name in names:
-        value = fields.get(name)
-        if value is None or value == "":
-            raise field_violation(name, f"{name} is required")
-        if not isinstance(value, str):
-            raise field_violation(name, "must be a string")
-
-
 def _check_message_fields(body: dict[str, Any]) -> None:
     """`content` must be a string: an object is the commonest mistake (15.5; 99992402 or 230001 is unconfirmed)."""
-    _require_fields(body, "msg_type", "content")
+    require_fields(body, "msg_type", "content")
     uuid = body.get("uuid")
     if uuid is not None and not isinstance(uuid, str):
         raise field_violation("uuid", "must be a string")
     if uuid and len(uuid) > UUID_CHARS:
         raise field_violation("uuid", f"the max len is {UUID_CHARS}")
-
-
-def _require_bot(app: App) -> None:
-    if not app.bot_enabled:
-        raise RefusalError(230006, "Bot ability is not activated.")
 
 
 def _digest(body: dict[str, Any]) -> str:

@@ -15,14 +15,33 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
-from bot.sandbox import api_auth, api_bitable, api_chats, api_docx, api_drive, api_messages, api_wiki, control
+from bot.sandbox import (
+    api_auth,
+    api_batch,
+    api_bitable,
+    api_card_update,
+    api_chats,
+    api_docx,
+    api_drive,
+    api_hook,
+    api_images,
+    api_message_changes,
+    api_messages,
+    api_wiki,
+    control,
+    link_routes,
+)
+from bot.sandbox.audit import switch_audit
+from bot.sandbox.batch_queue import BatchQueue
 from bot.sandbox.client_actions import ClientActions
 from bot.sandbox.clock import Clock
-from bot.sandbox.events import Pusher
 from bot.sandbox.faults import Faults
 from bot.sandbox.gateway import Gateway, unknown_path
+from bot.sandbox.hooks import Hooks
+from bot.sandbox.hooks_clicks import OneWayPusher
 from bot.sandbox.library import Library
 from bot.sandbox.limits import Limits
+from bot.sandbox.link_hub import Hub
 from bot.sandbox.settings import SandboxSettings
 from bot.sandbox.state import App, Setting, World
 
@@ -47,9 +66,12 @@ class Sandbox:
         self.limits = Limits(self.clock, enabled=settings.limits, monthly_calls=settings.monthly_calls)
         self.http = http or httpx.AsyncClient(trust_env=False)
         self._close_http = http is None
-        self.pusher = Pusher(settings, self.world, self.clock, self.http)
+        self.links = Hub(settings, self.world, self.clock)
+        self.pusher = OneWayPusher(settings, self.world, self.clock, self.http, self.links)
         self.client = ClientActions(settings, self.world, self.pusher)
         self.library = Library(self.world, self.clock)
+        self.batches = BatchQueue(settings, self.world, self.clock)
+        self.hooks = Hooks(self.world)
         self.gateway = Gateway(settings, self.world, self.clock, self.limits, self.faults)
         self._register_app()
         self._remember_clock()
@@ -72,6 +94,10 @@ class Sandbox:
         self.world.apps[app.app_id] = msgspec.structs.replace(
             app, scopes=scopes, allowed_ips=allowed_ips, enabled=enabled, bot_enabled=bot_enabled
         )
+
+    def change_audit(self, *, words: tuple[str, ...] = (), leaks: bool = False) -> None:
+        """The tenant's content audit, both parts at once: what is not named is off."""
+        switch_audit(self.world, words, leaks=leaks)
 
     async def close(self) -> None:
         if self._close_http:
@@ -96,11 +122,15 @@ def build_app(sandbox: Sandbox, extra_routes: Sequence[BaseRoute] = ()) -> Starl
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(sandbox.pusher.run)
+            tasks.start_soon(sandbox.batches.run)
             yield
             tasks.cancel_scope.cancel()
         await sandbox.close()
 
     gateway = sandbox.gateway
-    apis = (api_auth, api_messages, api_chats, api_wiki, api_docx, api_drive, api_bitable)
+    messages = (api_messages, api_message_changes, api_card_update, api_images, api_chats)
+    apis = (api_auth, *messages, api_wiki, api_docx, api_drive, api_bitable)
     api = [route for one in apis for route in one.routes(gateway)]
+    api += [*api_batch.routes(gateway, sandbox.batches), *api_hook.routes(gateway)]
+    api += link_routes.routes(gateway, sandbox.links)
     return Starlette(routes=[*api, unknown_path(api), *control.routes(sandbox), *extra_routes], lifespan=lifespan)

@@ -11,14 +11,15 @@ import msgspec
 
 from bot.sandbox import card_elements, payloads
 from bot.sandbox.card_answers import Answer
+from bot.sandbox.card_clicks import call_back, pressable_card
 from bot.sandbox.events import Pusher
+from bot.sandbox.read_marks import mark_as_read
 from bot.sandbox.settings import SandboxSettings
 from bot.sandbox.state import Chat, Message, Toast, User, World
 from bot.sandbox.visibility import ActionRefusedError, chat_of, group, person, visible_message
 
 __all__ = ["ActionRefusedError", "ClientActions", "Shown"]
 
-CLICK_DAYS = 14  # CBK: a JSON 2.0 card stops calling back after 14 days
 MENU_KEY_CHARS = 30  # application.bot.menu_v6
 
 
@@ -64,9 +65,28 @@ class ClientActions:
             raise ActionRefusedError("this person is outside the app's availability range: the bot cannot be opened")
         chat = payloads.ensure_p2p_chat(self._world, self._app_id, user)
         messages = self._world.messages_in(chat.chat_id)
+        await self.read_chat(open_id, chat.chat_id)
         event = payloads.chat_entered(user, chat, messages[-1] if messages else None)
         answered = await self._pusher.publish("im.chat.access_event.bot_p2p_chat_entered_v1", event)
         return Shown(answered=answered, chat_id=chat.chat_id)
+
+    async def read_chat(self, open_id: str, chat_id: str) -> Shown:
+        """See all messages of a chat. The app hears of it only in its chat with the person (8.3)."""
+        user, chat = person(self._world, open_id), chat_of(self._world, open_id, chat_id)
+        now = self._clock.now()
+        fresh = mark_as_read(self._world, user, chat, now)
+        if not fresh or chat.mode == "group":
+            return Shown(chat_id=chat_id)
+        event = payloads.messages_read(user, fresh, now)
+        return Shown(answered=await self._pusher.publish("im.message.message_read_v1", event), chat_id=chat_id)
+
+    async def delete_message(self, message_id: str) -> Shown:
+        """The tenant deletes a message for everybody, as retention rules do: it is gone from every chat (230110)."""
+        message = self._world.messages.get(message_id)
+        if message is None:
+            raise ActionRefusedError("there is no such message, or it was recalled")
+        self._world.change(message, deleted=True, updated_at=self._clock.now())
+        return Shown(chat_id=message.chat_id, message_id=message_id)
 
     async def say(
         self, open_id: str, chat_id: str, text: str, mention_bot: bool = False, reply_to: str | None = None
@@ -98,12 +118,13 @@ class ClientActions:
         `chosen`: what was picked or typed in a select, menu, picker, tick or input outside a form.
         """
         user, message = person(self._world, open_id), visible_message(self._world, open_id, message_id)
-        card = self._card_of(message)
+        card = pressable_card(message, self._clock.now())
         try:
             action = card_elements.press(card, element, form_value, chosen)
         except card_elements.NoSuchElementError as exc:
             raise ActionRefusedError(str(exc)) from exc
-        answer = await self._pusher.call_back(payloads.card_action(user, message, action))
+        event = payloads.card_action(user, message, action)
+        answer = await call_back(self._world, self._pusher, self._app_id, event)
         return self._show(user, message, answer)
 
     async def choose_menu(self, open_id: str, event_key: str) -> Shown:
@@ -203,14 +224,6 @@ class ClientActions:
         )
         self._world.put(message)
         return message
-
-    def _card_of(self, message: Message) -> dict[str, Any]:
-        if message.msg_type != "interactive" or message.sender_type != "app":
-            raise ActionRefusedError("this message is not a card")
-        if self._clock.now() - message.created_at > CLICK_DAYS * 86_400:
-            raise ActionRefusedError(f"the card is older than {CLICK_DAYS} days: its buttons no longer work")
-        card: dict[str, Any] = msgspec.json.decode(message.content)
-        return card
 
     def _show(self, user: User, message: Message, answer: Answer) -> Shown:
         """Keep the toast; let a card in the answer replace the shown one, for everybody (6.2)."""

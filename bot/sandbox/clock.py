@@ -49,12 +49,13 @@ class Clock:
         `work` must not raise: errors are its result.
         """
         result: T | None = None
+        at = self.now() + seconds  # not when the waiting task first runs: the clock may be moved before
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._cancel_after, seconds, tasks.cancel_scope)
+            tasks.start_soon(self._cancel_at, at, tasks.cancel_scope)
             result = await work()
             tasks.cancel_scope.cancel()
         return result
 
-    async def _cancel_after(self, seconds: float, scope: anyio.CancelScope) -> None:
-        await self.sleep(seconds)
+    async def _cancel_at(self, at: float, scope: anyio.CancelScope) -> None:
+        await self.sleep_until(at)
         scope.cancel()

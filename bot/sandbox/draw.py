@@ -3,6 +3,7 @@
 Any JSON at all is drawn, none raises; nothing in it can become live HTML. The result needs `card.css`.
 """
 
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,8 +16,9 @@ from bot.sandbox.draw_controls import hidden_message, press_form_id
 from bot.sandbox.draw_elements import draw_elements
 from bot.sandbox.draw_html import Spot, Viewer, classes, hue, join, link, nearest, padding, tag, web_url
 from bot.sandbox.draw_inline import MESSAGE, draw_inline
-from bot.sandbox.draw_inline_tags import picture
 from bot.sandbox.draw_markdown import draw_markdown
+from bot.sandbox.draw_pictures import draw_sent_picture
+from bot.sandbox.image_format import image_format
 from bot.sandbox.loose import LANGUAGE, mapping, sequence, text_of
 
 NOBODY = Viewer()
@@ -98,7 +100,7 @@ def draw_message(msg_type: str, content: object, *, message_id: str, viewer: Vie
     if msg_type == "post":
         return _safe(tag("div", draw_post(fields, viewer), class_="bubble post"))
     if msg_type == "image":
-        return _safe(picture(text_of(fields.get("image_key")), "图片", viewer, "image"))
+        return _safe(draw_sent_picture(text_of(fields.get("image_key")), viewer))
     return _safe(tag("div", f"[{msg_type[:40]} 消息]", class_="bubble muted"))
 
 
@@ -129,7 +131,7 @@ def _node(node: Mapping[str, Any], viewer: Viewer) -> Markup:
         case "hr":
             return tag("hr")
         case "img":
-            return picture(text_of(node.get("image_key")), "图片", viewer, "image")
+            return draw_sent_picture(text_of(node.get("image_key")), viewer)
         case "at":
             return tag("span", "@", viewer.name_of(text_of(node.get("user_id"))), class_="at")
         case "emotion":
@@ -172,10 +174,25 @@ def _card_preview(card: Mapping[str, Any]) -> str:
     return summary or text_of(mapping(card.get("header")).get("title")) or "[卡片]"
 
 
-def page_of(card: Mapping[str, Any]) -> str:
-    """A whole HTML page with one card: style inside, no script, nothing else to be fetched."""
+def page_of(card: Mapping[str, Any], pictures: Mapping[str, bytes] | None = None) -> str:
+    """A whole HTML page with one card: style and pictures inside, no script, nothing else to be fetched.
+
+    `pictures`: files by image_key; a key without one is a labelled box.
+    """
+    files = pictures or {}
+
+    def address(image_key: str) -> str | None:
+        return _data_uri(files[image_key]) if image_key in files else None
+
     title = preview_of("interactive", card)
-    return render("card_page.html.j2", title=title, style=stylesheet(), card=draw_card(card))
+    drawn = draw_card(card, viewer=Viewer(image_url=address))
+    return render("card_page.html.j2", title=title, style=stylesheet(), card=drawn)
+
+
+def _data_uri(content: bytes) -> str | None:
+    """None for what is no picture."""
+    found = image_format(content)
+    return f"data:{found.content_type};base64,{b64encode(content).decode()}" if found else None
 
 
 def decoded(content: str) -> object:

@@ -1,4 +1,4 @@
-"""Card components that only show something: text, pictures, people, tables.
+"""Card components that only show something: text, people, tables.
 
 Icons are left out: they are the vendor's drawings, and no text depends on them.
 """
@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from bot.sandbox.draw_html import Spot, Viewer, classes, hue, join, nearest, tag
 from bot.sandbox.draw_inline import draw_inline
-from bot.sandbox.draw_inline_tags import picture
 from bot.sandbox.draw_markdown import draw_markdown, draw_table
 from bot.sandbox.local_time import local_datetime
 from bot.sandbox.loose import mapping, number, number_text, sequence, text_of, whole
@@ -52,18 +51,6 @@ def draw_markdown_component(element: Mapping[str, Any], spot: Spot) -> Markup:
 
 def draw_rule(_element: Mapping[str, Any], _spot: Spot) -> Markup:
     return tag("hr")
-
-
-def draw_image(element: Mapping[str, Any], spot: Spot) -> Markup:
-    alt = text_of(element.get("alt")) or text_of(element.get("title"))
-    title = text_of(element.get("title"))
-    drawn = picture(text_of(element.get("img_key")), alt, spot.viewer, "image")
-    return tag("figure", drawn, tag("figcaption", title) if title and title != alt else "")
-
-
-def draw_image_combination(element: Mapping[str, Any], spot: Spot) -> Markup:
-    keys = [text_of(mapping(one).get("img_key")) for one in sequence(element.get("img_list"))]
-    return tag("div", *(picture(key, "", spot.viewer, "image") for key in keys), class_="images")
 
 
 def draw_person(element: Mapping[str, Any], spot: Spot) -> Markup:

@@ -6,6 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from bot.sandbox import draw_content as content
+from bot.sandbox import draw_pictures as pictures
 from bot.sandbox.draw_controls import CONTROLS, calls_back, hidden_message, opens, press_form_id
 from bot.sandbox.draw_html import WIDTHS_PX, Spot, classes, hue, join, link, nearest, padding, tag, web_url
 from bot.sandbox.loose import mapping, sequence, text_of, whole
@@ -139,8 +140,8 @@ _DRAWERS: Mapping[str, Callable[[Mapping[str, Any], Spot], Markup]] = {
     "markdown": content.draw_markdown_component,
     "plain_text": lambda element, spot: tag("div", content.draw_text(element, spot.viewer), class_="text"),
     "hr": content.draw_rule,
-    "img": content.draw_image,
-    "img_combination": content.draw_image_combination,
+    "img": pictures.draw_image,
+    "img_combination": pictures.draw_image_combination,
     "person": content.draw_person,
     "person_list": content.draw_person_list,
     "table": content.draw_table_component,

@@ -16,12 +16,13 @@ def anchor(target: str, parts: list[Markup]) -> Markup | None:
     return link(url, *parts) if url else None
 
 
-def picture(image_key: str, alt: str, viewer: Viewer, class_: str = "picture") -> Markup:
-    """The picture where it is known, else a box that says what it would show."""
+def picture(image_key: str, alt: str, viewer: Viewer, class_: str = "picture", **size: str | None) -> Markup:
+    """The picture where it is known, with `alt` at the mouse, else a box that says what it would show."""
     address = viewer.image_url(image_key)
     if address is None:
         return tag("span", alt or "图片", class_=f"{class_} placeholder", role="img")
-    return tag("img", class_=class_, src=address, alt=escape(alt).striptags(), loading="lazy")
+    words = escape(alt).striptags()
+    return tag("img", class_=class_, src=address, alt=words, title=words or None, loading="lazy", **size)
 
 
 def _font(attributes: Mapping[str, str], parts: list[Markup], _viewer: Viewer) -> Markup:

@@ -1,5 +1,6 @@
-"""Pushing events and card callbacks to the app: sealed, signed, in three seconds, again when it failed.
+"""Pushing events and card callbacks to the app: in three seconds, and again when it failed.
 
+Over one of the app's long connections while it has any, else sealed and signed to its address.
 Sources: feishu-platform notes 7.1-7.5 (URL check, encryption, signature, redelivery), 6.2 (callbacks come once), 15.8.
 """
 
@@ -17,6 +18,7 @@ import msgspec
 from bot.feishu import signature
 from bot.sandbox.card_answers import Answer, failed, read_answer
 from bot.sandbox.clock import Clock
+from bot.sandbox.link_hub import Hub
 from bot.sandbox.payloads import envelope
 from bot.sandbox.settings import SandboxSettings
 from bot.sandbox.state import Push, World
@@ -44,7 +46,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back from the app's address."""
+    """What came back from the app."""
 
     status: int | None = None
     body: bytes = b""
@@ -54,19 +56,21 @@ class Reply:
 class Pusher:
     """Pushes wait in the world until they are answered, so that they outlive the sandbox's own death."""
 
-    def __init__(self, settings: SandboxSettings, world: World, clock: Clock, http: httpx.AsyncClient) -> None:
+    def __init__(
+        self, settings: SandboxSettings, world: World, clock: Clock, http: httpx.AsyncClient, hub: Hub
+    ) -> None:
         self.clock = clock
         self.attempts: deque[Attempt] = deque(maxlen=REMEMBERED)
         self.given_up: list[str] = []
         """Ids of events that failed five times: the app will never see them."""
-        self._settings, self._world, self._http = settings, world, http
+        self._settings, self._world, self._http, self._hub = settings, world, http, hub
         self._recent: deque[Push] = deque(maxlen=REMEMBERED)
         self._in_flight: set[str] = set()
         self._changed = asyncio.Event()
 
     async def publish(self, event_type: str, event: dict[str, Any]) -> bool | None:
-        """Push an event and wait for the first answer: whether it was 200. None without an address: nobody listens."""
-        if not self._settings.event_url:
+        """Push an event and wait for the first answer: whether it was 200. None: nobody listens."""
+        if not self._settings.event_url and not self._hub.is_known:
             return None
         now = self.clock.now()
         push = Push(uuid.uuid4().hex, event_type, now, msgspec.Raw(msgspec.json.encode(event)), 0, now)
@@ -87,11 +91,11 @@ class Pusher:
     async def call_back(self, event: dict[str, Any]) -> Answer:
         """One card callback, never repeated: what the person is shown for its answer (6.3)."""
         url = self._settings.card_url
-        if not url:
+        if not url and not self._hub.is_open:
             return failed(NO_ADDRESS)
         now = self.clock.now()
         body = self._envelope("card.action.trigger", event, uuid.uuid4().hex, str(int(now * 1_000_000)))
-        reply = await self._post(url, body, ANSWER_S)
+        reply = await self._carry(url, body)
         failures = {"timeout": NO_ANSWER_IN_TIME, "connect": NO_CONNECTION, "broken": BROKEN_CALL}
         if reply.failure:
             return failed(failures[reply.failure])
@@ -127,7 +131,7 @@ class Pusher:
         try:
             create_time = str(int(push.created_at * 1000))
             body = self._envelope(push.event_type, push.event, push.event_id, create_time)
-            reply = await self._post(self._settings.event_url or "", body, ANSWER_S)
+            reply = await self._carry(self._settings.event_url, body)
             number = push.attempts + 1
             now = self.clock.now()
             self.attempts.append(Attempt(push.event_id, push.event_type, number, now, reply.status, reply.failure))
@@ -166,6 +170,16 @@ class Pusher:
             app_id=self._settings.app_id,
             token=self._settings.verification_token,
         )
+
+    async def _carry(self, url: str | None, body: dict[str, Any]) -> Reply:
+        if not self._hub.is_open:
+            return await self._post(url, body, ANSWER_S) if url else Reply(failure="connect")
+
+        async def exchange() -> Reply:
+            status, answer = await self._hub.deliver(msgspec.json.encode(body))
+            return Reply(status, answer, "broken" if status is None else "")
+
+        return await self.clock.within(ANSWER_S, exchange) or Reply(failure="timeout")
 
     async def _post(self, url: str, body: dict[str, Any], limit_s: float, *, signed: bool = True) -> Reply:
         raw = msgspec.json.encode(body)

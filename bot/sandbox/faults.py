@@ -28,9 +28,10 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     code          body code `code`: HTTP 429 for 99991403, else `status` (400)
     revoke_token  the app's tokens die just before the call
 
-    `api`: token, send, reply, get_message, list_messages, bot_info, chats, chat, members, is_in_chat,
+    `api`: token, link, send, reply, get_message, list_messages, patch, recall, read_users, update_card, upload_image,
+    image, bot_info, chats, chat, members, is_in_chat, batch_send, batch_progress, batch_read, batch_recall, hook,
     get_node, nodes, document, document_blocks, media, search_records, or `*`.
-    `receiver`: the id that the call addresses: receive_id, else the message or chat of its path.
+    `receiver`: the id that the call addresses: receive_id, else the message, chat or hook (its token) of its path.
     `after`: so many matching calls pass unharmed first. `probability`: of each matching call.
     """
 

@@ -209,7 +209,7 @@ def _receiver(request: Request, body: bytes) -> str | None:
     if isinstance(value, dict):
         return str(value.get("receive_id"))
     named = request.path_params
-    found = named.get("message_id") or named.get("chat_id")
+    found = named.get("message_id") or named.get("chat_id") or named.get("token")
     return str(found) if found else None
 
 

@@ -12,7 +12,8 @@ from bot.sandbox.clock import Clock
 
 CALLS_PER_S = 50  # tier 4, per app and API
 CALLS_PER_MINUTE = 1000
-TARGET_PER_S = 5  # per user; per group over all its bots
+TARGET_PER_S = 5  # per user; per group over all its bots; patches per message
+HOOK_RULES = ((5, 1.0), (100, 60.0))  # per custom bot (12)
 FEW_WINDOWS = 10_000
 # APIs with limits of their own (9): wiki per minute, documents, media and tables per second.
 TIERS = {
@@ -20,7 +21,8 @@ TIERS = {
     **dict.fromkeys(("document", "document_blocks", "media"), ((5, 1.0),)),
     "search_records": ((20, 1.0),),
 }
-OLD_STYLE = {"document", "document_blocks"}  # over the limit: HTTP 400 (9.2)
+# over the limit: HTTP 400 (9.2); batch send is of the old generation too (assumption)
+OLD_STYLE = {"document", "document_blocks", "batch_send"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,13 @@ class Limits:
         rules = TIERS.get(api, ((CALLS_PER_S, 1.0), (CALLS_PER_MINUTE, 60.0)))
         return self._take(99991400, f"{app_id}/{api}", rules, api)
 
-    def take_target(self, chat_id: str) -> LimitAnswer | None:
-        """230020 when a chat, p2p or group, got 5 messages in the last second from whichever bot."""
-        return self._take(230020, chat_id, ((TARGET_PER_S, 1.0),), chat_id)
+    def take_target(self, target: str) -> LimitAnswer | None:
+        """230020 when a chat got 5 messages in the last second from whichever bot, or a message 5 patches."""
+        return self._take(230020, target, ((TARGET_PER_S, 1.0),), target)
+
+    def take_hook(self, sender_id: str, chat_id: str) -> LimitAnswer | None:
+        """11232 for a custom bot's 6th message in a second or 101st in a minute; all bots share their group's 5/s."""
+        return self._take(11232, sender_id, HOOK_RULES, sender_id) or self.take_target(chat_id)
 
     def over_quota(self) -> bool:
         """Whether this month's calls are used up; they count anew on the first of the month."""

@@ -13,7 +13,7 @@ from bot.sandbox.validator_fields import LOCALES, CardError
 
 CARD_BYTES = 30_000  # 30 KB of request body; 1,000 or 1,024 is not documented: the smaller one
 TEXT_BYTES = 150_000
-SIZES = {"text": TEXT_BYTES, "post": CARD_BYTES, "interactive": CARD_BYTES}
+SIZES = {"text": TEXT_BYTES, "image": TEXT_BYTES, "post": CARD_BYTES, "interactive": CARD_BYTES}
 NODE_FIELDS: dict[str, tuple[set[str], set[str]]] = {  # tag: required, optional
     "text": ({"text"}, {"un_escape", "style"}),
     "a": ({"text", "href"}, {"style"}),
@@ -48,6 +48,8 @@ def check_content(world: World, app: App, chat: Chat | None, msg_type: str, cont
         raise _invalid("content must be an object")
     if msg_type == "text":
         _check_text(value)
+    elif msg_type == "image":
+        _check_image(world, app, value)
     else:
         _check_post(world, app, value)
 
@@ -94,6 +96,12 @@ def _check_text(value: dict[str, Any]) -> None:
         raise _invalid('text content must be {"text": …} with a text')
 
 
+def _check_image(world: World, app: App, value: dict[str, Any]) -> None:
+    if set(value) != {"image_key"} or not isinstance(value["image_key"], str):
+        raise _invalid('image content must be {"image_key": …}')
+    _require_own(world, app, value["image_key"])
+
+
 def _check_post(world: World, app: App, value: dict[str, Any]) -> None:
     """Locale keys at the top. `{"post": …}` is the form of custom-bot webhooks: 230001 here."""
     if not value or not set(value) <= LOCALES:
@@ -124,13 +132,19 @@ def _check_node(world: World, app: App, node: Mapping[str, Any]) -> None:
         raise _invalid(f"fields of {node['tag']}")
     if node["tag"] == "a" and not str(node["href"]).startswith(("http://", "https://")):
         raise _invalid("invalid href")
-    if node["tag"] == "img" and not _owns_image(world, app, node["image_key"]):
+    if node["tag"] == "img":
+        _require_own(world, app, node["image_key"])
+
+
+def _require_own(world: World, app: App, image_key: Any) -> None:
+    if not _owns_image(world, app, image_key):
         raise RefusalError(230017, "Bot is NOT the owner of the resource.")
 
 
 def _owns_image(world: World, app: App, image_key: Any) -> bool:
+    """Uploaded by this app, for messages."""
     image = world.images.get(str(image_key))
-    return image is not None and image.app_id == app.app_id
+    return image is not None and image.app_id == app.app_id and image.image_type == "message"
 
 
 def _invalid(detail: str) -> RefusalError:

@@ -8,6 +8,7 @@
     POST /as/{open_id}/{action}               see page_actions.MINE
     POST /as/{open_id}/chats/{chat_id}/{action}   see page_actions.IN_CHAT
     GET  /assets/{name}
+    GET  /images/{image_key}                  an uploaded picture
 
 Everything works without a script: a POST redirects and what there is to say travels in a cookie for the next page.
 A script posts the same forms with `Accept: application/json` and is answered `{"toast", "goto"}`.
@@ -25,7 +26,9 @@ from starlette.routing import BaseRoute, Route
 
 from bot.sandbox.app import Sandbox
 from bot.sandbox.assets import asset, render
+from bot.sandbox.audit import audit_of
 from bot.sandbox.page_actions import IN_CHAT, MINE, Action, Outcome, PageToast, Visit, perform
+from bot.sandbox.page_images import PATH, image_endpoint
 from bot.sandbox.page_view import Sight, face
 from bot.sandbox.state import User
 
@@ -53,6 +56,7 @@ def page_routes(sandbox: Sandbox) -> Sequence[BaseRoute]:
         Route("/", _guarded(page.people)),
         Route("/people", _guarded(page.act_on_world), methods=["POST"]),
         Route("/assets/{name}", _guarded(page.asset)),
+        Route(PATH, _guarded(image_endpoint(sandbox.world))),
         Route("/as/{open_id}/", _guarded(page.client)),
         Route("/as/{open_id}/updates", _guarded(page.updates)),
         Route("/as/{open_id}/chats/{chat_id}/", _guarded(page.client)),
@@ -68,7 +72,8 @@ def _guarded(endpoint: Endpoint) -> Endpoint:
         if request.method == "POST" and not _is_same_origin(request):
             return PlainTextResponse("这个请求来自别的网站，已拒绝。\n", 403, _HEADERS)
         response = await endpoint(request)
-        response.headers.update(_HEADERS)
+        for name, value in _HEADERS.items():
+            response.headers.setdefault(name, value)
         return response
 
     return run
@@ -191,6 +196,7 @@ class _Page:
             "show": most,
             "menu": _MENU,
             "colleagues": self._colleagues(sight.me),
+            "audit": audit_of(self.world, self.sandbox.settings),
             "version": sight.version(chat_id, most),
         }
 

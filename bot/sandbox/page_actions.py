@@ -165,15 +165,29 @@ async def _forward(visit: Visit) -> Outcome:
     return Outcome(PageToast("success", f"沙箱的时钟拨快了 {hours} 小时"))
 
 
+async def _audit(visit: Visit) -> Outcome:
+    """The words are split at spaces and commas. What is not ticked is off."""
+    words, leaks = visit.text("words").replace("，", " ").replace(",", " ").split(), bool(visit.text("leaks"))
+    visit.sandbox.change_audit(words=tuple(words), leaks=leaks)
+    return Outcome(PageToast("success", "内容审核已开启" if words or leaks else "内容审核已关闭"))
+
+
+async def _read(visit: Visit) -> Outcome:
+    await visit.sandbox.client.read_chat(visit.me.open_id, visit.chat)
+    return Outcome()
+
+
 MINE: Mapping[str, Action] = {
     "open": _open_bot,
     "group": _create_group,
     "stop": _stop,
     "resign": _resign,
     "forward": _forward,
+    "audit": _audit,
 }
 IN_CHAT: Mapping[str, Action] = {
     "click": _click,
+    "read": _read,
     "say": _say,
     "menu": _menu,
     "add-bot": _add_bot,

@@ -12,6 +12,7 @@ from bot.sandbox.draw import decoded, draw_message, preview_of
 from bot.sandbox.draw_html import Viewer, join, tag
 from bot.sandbox.local_time import CLIENT_ZONE
 from bot.sandbox.loose import mapping, text_of
+from bot.sandbox.page_images import image_addresses
 from bot.sandbox.state import Chat, Message, User
 
 _AVATAR_HUES = ("wathet", "turquoise", "green", "orange", "carmine", "purple", "indigo", "violet")
@@ -50,7 +51,6 @@ class MessageRow:
     day: str
     body: Markup
     recalled: bool
-    updated: bool
     answers: str
 
 
@@ -69,7 +69,8 @@ class Sight:
         self.me = me
         self.seen = seen
         self.app = self.world.apps[sandbox.settings.app_id]
-        self.viewer = Viewer(_Names(self.world.users, self.app.bot_open_id, self.app.name))
+        names = _Names(self.world.users, self.app.bot_open_id, self.app.name)
+        self.viewer = Viewer(names, image_addresses(self.world))
         self.bot_chat_id = self.world.p2p_chat_id(self.app.app_id, me.open_id)
 
     def bot_face(self) -> Face:
@@ -83,7 +84,7 @@ class Sight:
         return [self._chat_row(chat, current) for chat in self.world.chats_of(self.me.open_id)]
 
     def _chat_row(self, chat: Chat, current: str | None) -> ChatRow:
-        messages = self.world.messages_in(chat.chat_id)
+        messages = self._messages_in(chat.chat_id)
         last = messages[-1] if messages else None
         is_current = chat.chat_id == current
         return ChatRow(
@@ -108,11 +109,15 @@ class Sight:
     def messages(self, chat: Chat, most: int) -> list[MessageRow]:
         """The last `most` messages, oldest first."""
         rows, day = [], ""
-        for message in self.world.messages_in(chat.chat_id)[-most:]:
+        for message in self._messages_in(chat.chat_id)[-most:]:
             today = self._day(message.created_at)
             rows.append(self._message_row(message, "" if today == day else today))
             day = today
         return rows
+
+    def _messages_in(self, chat_id: str) -> list[Message]:
+        """What is left to see; a recalled message still shows that it was."""
+        return [message for message in self.world.messages_in(chat_id) if not message.deleted]
 
     def _message_row(self, message: Message, day: str) -> MessageRow:
         parent = self.world.messages.get(message.parent_id or "")
@@ -125,7 +130,6 @@ class Sight:
             day,
             Markup("") if message.recalled else self._body(message),
             message.recalled,
-            message.updated and not message.recalled,
             preview_of(parent.msg_type, self._content(parent), self.viewer) if parent else "",
         )
 
@@ -148,7 +152,8 @@ class Sight:
 
     def _sender(self, message: Message) -> Face:
         if message.sender_type == "app":
-            return self.bot_face()
+            hook = next((one for one in self.world.hooks.values() if one.sender_id == message.sender_id), None)
+            return face(hook.name, hook.sender_id) if hook else self.bot_face()
         user = self.world.users.get(message.sender_id)
         return face(user.name if user else "已离职", message.sender_id)
 
@@ -164,10 +169,10 @@ class Sight:
         """Changes when anything on the page has to be drawn anew."""
         digest = blake2b(str(self.me).encode(), digest_size=9)
         for one in self.world.chats_of(self.me.open_id):
-            messages = self.world.messages_in(one.chat_id)
+            messages = self._messages_in(one.chat_id)
             digest.update(f"{one}{len(messages)}{self._version(messages[-1]) if messages else ''}".encode())
             digest.update(b"%d" % (0 if one.chat_id == chat_id else self.seen(one.chat_id)))
-        for message in self.world.messages_in(chat_id)[-most:] if chat_id else ():
+        for message in self._messages_in(chat_id)[-most:] if chat_id else ():
             digest.update(f"{message.message_id}{self._version(message)}".encode())
         return digest.hexdigest()
 

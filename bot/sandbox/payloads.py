@@ -5,6 +5,7 @@ scope of its own. Instants: strings of milliseconds, but the menu's `timestamp` 
 """
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -54,6 +55,12 @@ def message_received(world: World, user: User, chat: Chat, message: Message) -> 
             **({"mentions": mentions} if mentions else {}),
         },
     }
+
+
+def messages_read(user: User, messages: Sequence[Message], at: float) -> dict[str, Any]:
+    """im.message.message_read_v1, only for the chat of a person and the bot."""
+    reader = {"reader_id": ids_of(user), "read_time": millis(at), "tenant_key": TENANT_KEY}
+    return {"reader": reader, "message_id_list": [message.message_id for message in messages]}
 
 
 def menu_chosen(user: User, event_key: str, at: float) -> dict[str, Any]:

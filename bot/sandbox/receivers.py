@@ -45,28 +45,31 @@ def find_receiver(world: World, app: App, id_type: str, receive_id: str) -> Rece
 
 def check_may_write(world: World, app: App, receiver: Receiver) -> None:
     """State of the chat, membership and range, opt-out, mute: the first that forbids it is raised."""
+    check_reaches(world, app, receiver)
     chat = receiver.chat
     if chat is not None and chat.mode == "group":
-        _check_group(app, chat)
-        return
-    user = receiver.user or world.users[chat.members[0] if chat else ""]
-    if user.resigned:
-        raise RefusalError(230029, "The user has resigned.")
-    if chat is not None and app.app_id not in chat.bots:
-        raise RefusalError(230002, "Bot/User can NOT be out of the chat.")
-    if not user.available:
-        raise RefusalError(230013, "Bot has NO availability to this user.")
-    if user.stopped:
+        if chat.muted:
+            raise RefusalError(230035, "Send Message Permission deny.")
+    elif _person(world, receiver).stopped:
         raise RefusalError(230053, "The user has stopped receiving messages of the bot.")
 
 
-def _check_group(app: App, chat: Chat) -> None:
-    if chat.status != "normal":
+def check_reaches(world: World, app: App, receiver: Receiver, *, resigned: int = 230029) -> None:
+    """State of the chat, membership and range. `resigned`: the code for a person who left (16.8: both are listed)."""
+    chat = receiver.chat
+    if chat is not None and chat.status != "normal":
         raise RefusalError(232009, "Your request specifies a chat which has already been dissolved.")
-    if app.app_id not in chat.bots:
+    in_person = chat is None or chat.mode == "p2p"
+    if in_person and _person(world, receiver).resigned:
+        raise RefusalError(resigned, "The user has resigned.")
+    if chat is not None and app.app_id not in chat.bots:
         raise RefusalError(230002, "Bot/User can NOT be out of the chat.")
-    if chat.muted:
-        raise RefusalError(230035, "Send Message Permission deny.")
+    if in_person and not _person(world, receiver).available:
+        raise RefusalError(230013, "Bot has NO availability to this user.")
+
+
+def _person(world: World, receiver: Receiver) -> User:
+    return receiver.user or world.users[receiver.chat.members[0] if receiver.chat else ""]
 
 
 def _by_open_id(world: World, open_id: str) -> Receiver | None:

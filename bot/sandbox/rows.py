@@ -46,7 +46,9 @@ class Chat(Row, frozen=True):
 class Message(Row, frozen=True):
     """`content` is the JSON string that was sent (of a card: the card now shown). Instants are epoch seconds.
 
-    `sender_id` is an app id or an open_id. `mentions` are the open_ids behind `@_user_1`, `@_user_2` …
+    `sender_id` is an app id, that of a custom bot (`Hook.sender_id`), or an open_id. `batch_id`: of a batch send.
+    `mentions` are the open_ids behind `@_user_1`, `@_user_2` …
+    `recalled` by its sender: the chat says so. `deleted` by the tenant, for all: nothing is left to see.
     """
 
     message_id: str
@@ -62,6 +64,36 @@ class Message(Row, frozen=True):
     mentions: tuple[str, ...] = ()
     recalled: bool = False
     updated: bool = False
+    batch_id: str | None = None
+    deleted: bool = False
+
+
+class Read(Row, frozen=True):
+    """That a person has seen a message of the bot; `read` is MESSAGE_ID/OPEN_ID."""
+
+    read: str
+    message_id: str
+    open_id: str
+    at: float
+
+
+class CardToken(Row, frozen=True):
+    """What a card callback carried for a later update of its card. `answered`: the app took the callback in time."""
+
+    token: str
+    app_id: str
+    message_id: str
+    at: float
+    answered: bool = False
+    uses: int = 0
+
+
+class Audit(Row, frozen=True):
+    """The tenant's audit of contents: `words` are sensitive, `leaks`: plain phone numbers and addresses are stopped."""
+
+    name: str
+    words: tuple[str, ...] = ()
+    leaks: bool = False
 
 
 class UuidUse(Row, frozen=True):
@@ -82,8 +114,14 @@ class Token(Row, frozen=True):
 
 
 class Image(Row, frozen=True):
+    """`content` is empty for a key that was only made known, not uploaded."""
+
     image_key: str
     app_id: str
+    content: bytes = b""
+    content_type: str = ""
+    image_type: Literal["message", "avatar"] = "message"
+    uploaded_at: float = 0.0
 
 
 class Toast(Row, frozen=True):
@@ -107,6 +145,42 @@ class Push(Row, frozen=True):
     event: msgspec.Raw
     attempts: int
     due_at: float
+
+
+class Batch(Row, frozen=True):
+    """A batch send. `people` are open_ids in the order of the call; the first `handled` of them had their turn.
+
+    `starts_at`: when the first of them is due. Who had a turn and got nothing was out of reach at that moment.
+    """
+
+    batch_id: str
+    app_id: str
+    msg_type: str
+    content: str
+    people: tuple[str, ...]
+    created_at: float
+    starts_at: float
+    handled: int = 0
+    recalled: bool = False
+
+
+class Hook(Row, frozen=True):
+    """A custom bot of one group: whoever knows `token` may write there. Its messages stand under `sender_id`.
+
+    `secret` empty: no signature. `ips` are addresses, networks or patterns like 123.12.1.*; empty: from everywhere.
+    """
+
+    token: str
+    chat_id: str
+    name: str
+    sender_id: str
+    secret: str = ""
+    keywords: tuple[str, ...] = ()
+    ips: tuple[str, ...] = ()
+    removed: bool = False
+
+    def __repr__(self) -> str:
+        return f"Hook({self.sender_id})"
 
 
 class Setting(Row, frozen=True):
@@ -173,7 +247,8 @@ class Gone(Row, frozen=True):
 
 
 Shared = Node | Document | Table | Media
-AnyRow = User | Chat | Message | UuidUse | Token | Image | Toast | Push | Setting | Space | Shared | Gone
+Kept = User | Chat | Message | Batch | Hook | Read | CardToken | Audit
+AnyRow = Kept | UuidUse | Token | Image | Toast | Push | Setting | Space | Shared | Gone
 
 
 class App(msgspec.Struct, frozen=True):

@@ -14,14 +14,19 @@ from bot.sandbox.journal import Journal
 from bot.sandbox.rows import (
     AnyRow,
     App,
+    Audit,
+    Batch,
+    CardToken,
     Chat,
     Document,
     Gone,
+    Hook,
     Image,
     Media,
     Message,
     Node,
     Push,
+    Read,
     Row,
     Setting,
     Space,
@@ -33,8 +38,8 @@ from bot.sandbox.rows import (
 )
 
 __all__ = [
-    "App", "Chat", "Document", "Image", "Media", "Message", "Node", "Push", "Setting", "Space", "Table", "Toast",
-    "Token", "User", "UuidUse", "World",
+    "App", "Audit", "Batch", "CardToken", "Chat", "Document", "Hook", "Image", "Media", "Message", "Node", "Push",
+    "Read", "Setting", "Space", "Table", "Toast", "Token", "User", "UuidUse", "World",
 ]  # fmt: skip
 
 R = TypeVar("R", bound=Row)
@@ -49,6 +54,11 @@ class World:
         self.users: dict[str, User] = {}
         self.chats: dict[str, Chat] = {}
         self.messages: dict[str, Message] = {}
+        self.batches: dict[str, Batch] = {}
+        self.hooks: dict[str, Hook] = {}
+        self.reads: dict[str, Read] = {}
+        self.card_tokens: dict[str, CardToken] = {}
+        self.audits: dict[str, Audit] = {}
         self.uuid_uses: dict[str, UuidUse] = {}
         self.tokens: dict[str, Token] = {}
         self.images: dict[str, Image] = {}
@@ -64,10 +74,17 @@ class World:
         """Misuse that the real platform would swallow silently: a test should end with none."""
         self.warnings: list[str] = []
         """What the platform accepts and shows badly: see `validator`."""
+        self.in_interaction: list[str] = []
+        """Ids of messages whose card waits for the answer to a click; one entry a click."""
         self._tables: dict[str, dict[str, Any]] = {
             "User": self.users,
             "Chat": self.chats,
             "Message": self.messages,
+            "Batch": self.batches,
+            "Hook": self.hooks,
+            "Read": self.reads,
+            "CardToken": self.card_tokens,
+            "Audit": self.audits,
             "UuidUse": self.uuid_uses,
             "Token": self.tokens,
             "Image": self.images,

@@ -35,6 +35,7 @@ from bot.sandbox.validator_parts import (
     JUMP,
     MARGIN,
     PADDING,
+    PICTURE_SIZE,
     PLAIN,
     PLAIN_OR_LARK,
     RADIUS,
@@ -125,9 +126,9 @@ COMPONENTS: dict[str, Properties] = {
     "img": (
         {
             "img_key": image_key, "i18n_img_key": by_locale(image_key), "alt": PLAIN, "title": PLAIN_OR_LARK,
-            "corner_radius": RADIUS, "scale_type": one_of("crop_center", "crop_top", "fit_horizontal"), "size": TEXT,
-            "transparent": boolean, "preview": boolean, "mode": TEXT, "custom_width": number(278, 580, whole=True),
-            "compact_width": boolean,
+            "corner_radius": RADIUS, "scale_type": one_of("crop_center", "crop_top", "fit_horizontal"),
+            "size": PICTURE_SIZE, "transparent": boolean, "preview": boolean, "mode": TEXT,
+            "custom_width": number(278, 580, whole=True), "compact_width": boolean,
         },
         ("img_key", "alt"),
     ),

@@ -28,7 +28,10 @@ SIDE = one_of("left", "center", "right")
 HEIGHT = one_of("top", "center", "bottom")
 DIRECTION = one_of("vertical", "horizontal")
 SPACING = either(one_of("small", "medium", "large", "extra_large"), pixels(0, 99))
-RADIUS = either(pixels(0), string(pattern=r"\d{1,3}%"))
+RADIUS = either(pixels(0), string(pattern=r"(100|\d{1,2})%"))
+PICTURE_SIZE = either(
+    one_of("stretch", "large", "medium", "small", "tiny"), string(pattern=r"[1-9]\d{0,2}px [1-9]\d{0,2}px")
+)  # stretch_without_padding went with JSON 1.0
 MARGIN, PADDING = box(-99, 99), box(0, 99)
 SHORT_TEXT_CHARS = 100  # button labels, options, placeholders; that more is an error is an assumption (15.6)
 

@@ -33,9 +33,9 @@ def group(world: World, chat_id: str, operator: str | None = None) -> Chat:
 
 
 def visible_message(world: World, open_id: str, message_id: str) -> Message:
-    """A message in one of the person's chats that was not recalled."""
+    """A message in one of the person's chats that was neither recalled nor deleted."""
     message = world.messages.get(message_id)
-    if message is None or message.recalled:
+    if message is None or message.recalled or message.deleted:
         raise ActionRefusedError("there is no such message, or it was recalled")
     chat_of(world, open_id, message.chat_id)
     return message

@@ -77,6 +77,7 @@
     if (!stay) scroll.scrollTop = 0; // else stay at the same message: not every browser anchors by itself
     else if (anchor && anchor.isConnected) scroll.scrollTop += anchor.getBoundingClientRect().top - top;
     if (stay && isNew) offerNewer();
+    if (isNew) read();
   }
 
   function offerNewer() {
@@ -97,6 +98,12 @@
     const { version, parts } = await answer.json();
     document.body.dataset.version = version;
     draw(parts);
+  }
+
+  // Whoever looks at a chat has read it. The answer is taken too, or the connection stays busy.
+  function read() {
+    if (!chat || document.hidden) return;
+    fetch("read", { method: "POST", headers: { Accept: "application/json" } }).then((answer) => answer.text()).catch(() => {});
   }
 
   let away = false;
@@ -159,6 +166,7 @@
     if (part) shown.set(part, parse(part.innerHTML).innerHTML);
   }
   document.querySelectorAll("#toasts .toast").forEach((box) => setTimeout(() => box.remove(), TOAST_MS));
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh().catch(() => {}); });
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) { refresh().catch(() => {}); read(); } });
+  read();
   if (updates) setTimeout(poll, EVERY_MS);
 })();

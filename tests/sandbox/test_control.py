@@ -60,6 +60,22 @@ async def test_faults_clock_images_and_switches_can_be_set_from_outside():
         assert await post(rig, "repeat-event", {"event_type": "im.message.receive_v1"}) == {"answered": None}
 
 
+async def test_reading_deleting_and_the_audit_are_driven_from_outside():
+    """What they changed stands in the state."""
+    async with running() as rig:
+        reader = (await post(rig, "users", {"name": "读者甲"}))["open_id"]
+        sent = (await rig.send(reader)).json()["data"]
+        await post(rig, "actions/read_chat", {"open_id": reader, "chat_id": sent["chat_id"]})
+        await post(rig, "actions/delete_message", {"message_id": sent["message_id"]})
+        await post(rig, "audit", {"words": ["违禁"], "leaks": True})
+        state = (await rig.api.get(f"{API}/state")).json()
+
+        assert [(one["message_id"], one["open_id"]) for one in state["reads"]] == [(sent["message_id"], reader)]
+        assert [one["deleted"] for one in state["messages"]] == [True]
+        assert (state["audit"]["words"], state["audit"]["leaks"]) == (["违禁"], True)
+        assert (await rig.api.get(f"/open-apis/im/v1/messages/{sent['message_id']}")).json()["code"] == 230110
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -72,6 +88,9 @@ async def test_faults_clock_images_and_switches_can_be_set_from_outside():
         ("users", {}),
         ("users", []),
         ("images", {}),
+        ("actions/delete_message", {"message_id": "om_x"}),
+        ("audit", {"words": "违禁"}),
+        ("audit", {"colour": "red"}),
         ("faults", {"kind": "earthquake"}),
         ("faults", {"kind": "reset", "oops": 1}),
         ("clock", {"advance_s": -1}),

@@ -47,6 +47,8 @@ FULL_CARD = card_of(
     },
     {"tag": "hr"},
     {"tag": "img", "img_key": "img_1", "alt": PLAIN, "scale_type": "crop_top", "corner_radius": "8px"},
+    {"tag": "img", "img_key": "img_1", "alt": PLAIN, "scale_type": "crop_center", "size": "240px 48px"},
+    {"tag": "img", "img_key": "img_1", "alt": PLAIN, "size": "stretch", "corner_radius": "100%", "transparent": True},
     {"tag": "img_combination", "combination_mode": "double", "img_list": [{"img_key": "img_1"}, {"img_key": "img_2"}]},
     {"tag": "person", "user_id": "ou_1", "style": "capsule"},
     {"tag": "person_list", "persons": [{"id": "ou_1"}]},
@@ -124,6 +126,18 @@ def test_a_blank_card_is_legal(card):
         (card_of({**markdown("x"), "text_align": "middle"}), 200621),
         (card_of({**markdown("x"), "margin": "100px"}), 200621),
         (card_of({**markdown("x"), "margin": "1px 2px 3px"}), 200621),
+        *[
+            (card_of({"tag": "img", "img_key": "img_1", "alt": PLAIN, **wrong}), 200621)
+            for wrong in (
+                {"size": "stretch_without_padding"},
+                {"size": "240px"},
+                {"size": "240 48"},
+                {"size": "1000px 48px"},
+                {"size": "0px 48px"},
+                {"corner_radius": "101%"},
+                {"scale_type": "fill"},
+            )
+        ],
         (card_of(header={"template": "blue"}), 200621),
         (card_of(header={"title": PLAIN, "template": "pink"}), 200621),
         (card_of(config={"wide_screen_mode": True}), 200621),
