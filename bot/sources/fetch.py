@@ -22,7 +22,7 @@ USER_AGENT = "feishu-digest-bot"
 SHOWN_CHARS = 120
 HIGHEST_PORT = 65535
 
-_REDIRECTS = {301, 302, 303, 307, 308}
+REDIRECTS = {301, 302, 303, 307, 308}
 _NOT_MODIFIED = 304
 # What may go along to another host; anything else could be a key that was meant for the first one.
 _HARMLESS = {"accept", "if-none-match", "if-modified-since"}
@@ -66,12 +66,12 @@ async def fetch(
     checked. `whole_s` is for everything together, retries too; `most_bytes` is for the body as sent and as decoded.
     Raises: DigestError `forbidden_address`, `bad_redirect`, `unreachable`, `http_status`, `too_large`, `too_slow`.
     """
-    limits = _Limits(most_bytes, allow_private=allow_private)
+    limits = FetchLimits(most_bytes, allow_private=allow_private)
     try:
         with anyio.fail_after(whole_s):
             async for attempt in stamina.retry_context(on=_PassingError, attempts=TRIES, timeout=None):
                 with attempt:
-                    return await _follow(client, _parsed(url), dict(headers or {}), limits)
+                    return await _follow(client, web_address(url), dict(headers or {}), limits)
     except TimeoutError as exc:
         raise DigestError(
             "too_slow", f"did not answer within {whole_s:g} s; look whether the site is up", path=shown(url)
@@ -89,19 +89,21 @@ def shown(url: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Limits:
+class FetchLimits:
+    """How much may come, and whether from addresses that are not public."""
+
     most_bytes: int
     allow_private: bool
 
 
-async def _follow(client: httpx.AsyncClient, url: httpx.URL, headers: dict[str, str], limits: _Limits) -> Fetched:
+async def _follow(client: httpx.AsyncClient, url: httpx.URL, headers: dict[str, str], limits: FetchLimits) -> Fetched:
     """The answer behind at most five redirects."""
     for _ in range(MOST_REDIRECTS + 1):
         response = await _connected(client, url, headers, limits)
         try:
-            if response.status_code not in _REDIRECTS:
+            if response.status_code not in REDIRECTS:
                 return await _answer(response, url, limits)
-            target = _target(url, response.headers.get("location"))
+            target = redirect_target(url, response.headers.get("location"))
         finally:
             await response.aclose()
         if (target.scheme, target.host, target.port) != (url.scheme, url.host, url.port):
@@ -110,35 +112,38 @@ async def _follow(client: httpx.AsyncClient, url: httpx.URL, headers: dict[str, 
     raise DigestError("bad_redirect", f"leads on more than {MOST_REDIRECTS} times; give its end", path=shown(str(url)))
 
 
-def _parsed(url: str, code: str = "forbidden_address") -> httpx.URL:
+def web_address(url: str, code: str = "forbidden_address") -> httpx.URL:
+    """An address that may be asked. Raises DigestError."""
     try:
         parsed = httpx.URL(url)
-    except httpx.InvalidURL:
-        raise DigestError(code, "is no web address; write one with http:// or https://", path=shown(url)) from None
-    if parsed.scheme not in {"http", "https"} or not parsed.host or (parsed.port or 0) > HIGHEST_PORT:
+        host = parsed.host
+    except (httpx.InvalidURL, UnicodeError):  # an odd host may be refused where it is encoded
+        raise DigestError("bad_address", "is no web address; check how it is written", path=shown(url)) from None
+    if parsed.scheme not in {"http", "https"} or not host or (parsed.port or 0) > HIGHEST_PORT:
         raise DigestError(code, "is no web address; write one with http:// or https://", path=shown(url))
     if parsed.userinfo:
         raise DigestError(code, "holds a user name or password; take it out, or send it as a header", path=shown(url))
     return parsed
 
 
-def _target(url: httpx.URL, location: str | None) -> httpx.URL:
+def redirect_target(url: httpx.URL, location: str | None) -> httpx.URL:
+    """Where an answer leads. Raises DigestError."""
     if not location:
         raise DigestError("bad_redirect", "leads on without saying where; give its end", path=shown(str(url)))
     try:
-        return _parsed(str(url.join(location)), "bad_redirect")
-    except httpx.InvalidURL:
+        return web_address(str(url.join(location)), "bad_redirect")
+    except (httpx.InvalidURL, UnicodeError):
         raise DigestError("bad_redirect", "leads on to no web address; give its end", path=shown(str(url))) from None
 
 
 async def _connected(
-    client: httpx.AsyncClient, url: httpx.URL, headers: Mapping[str, str], limits: _Limits
+    client: httpx.AsyncClient, url: httpx.URL, headers: Mapping[str, str], limits: FetchLimits
 ) -> httpx.Response:
     """The answer of the first address of the host that takes the connection; its body is not read yet."""
     failed: Exception | None = None
-    for address in await _addresses(url, limits):
+    for address in await addresses_of(url, limits):
         try:
-            return await client.send(_request(url, address, headers), stream=True, auth=None, follow_redirects=False)
+            return await client.send(request_to(url, address, headers), stream=True, auth=None, follow_redirects=False)
         except (httpx.ConnectError, httpx.ConnectTimeout) as exc:
             failed = exc
         except httpx.HTTPError as exc:
@@ -147,7 +152,7 @@ async def _connected(
     raise _PassingError("unreachable", f"cannot be reached ({_why(failed)}); try it in a browser", path=shown(str(url)))
 
 
-def _request(url: httpx.URL, address: Address, headers: Mapping[str, str]) -> httpx.Request:
+def request_to(url: httpx.URL, address: Address, headers: Mapping[str, str], method: str = "GET") -> httpx.Request:
     """A request to a number, in the name of its host. Built by hand: nothing that the client remembers goes along."""
     own = {
         "Host": url.netloc.decode("ascii"),
@@ -160,10 +165,10 @@ def _request(url: httpx.URL, address: Address, headers: Mapping[str, str]) -> ht
     merged.update(headers)
     merged.update(own)
     extensions = {"sni_hostname": url.raw_host.decode("ascii")}
-    return httpx.Request("GET", url.copy_with(host=str(address)), headers=merged, extensions=extensions)
+    return httpx.Request(method, url.copy_with(host=str(address)), headers=merged, extensions=extensions)
 
 
-async def _addresses(url: httpx.URL, limits: _Limits) -> list[Address]:
+async def addresses_of(url: httpx.URL, limits: FetchLimits) -> list[Address]:
     """The addresses of a host, every one of them allowed. A host that mixes them is not to be trusted at all."""
     host, port = url.raw_host.decode("ascii"), url.port or 0
     try:
@@ -191,7 +196,7 @@ def _is_forbidden(address: Address) -> bool:
     return not address.is_global or address.is_multicast or address.is_reserved or address.is_unspecified
 
 
-async def _answer(response: httpx.Response, url: httpx.URL, limits: _Limits) -> Fetched:
+async def _answer(response: httpx.Response, url: httpx.URL, limits: FetchLimits) -> Fetched:
     status = response.status_code
     headers = {name.lower(): value for name, value in response.headers.items()}
     if status == _NOT_MODIFIED:
@@ -206,7 +211,7 @@ async def _answer(response: httpx.Response, url: httpx.URL, limits: _Limits) -> 
     return Fetched(status, headers, data, str(url))
 
 
-async def _body(response: httpx.Response, url: httpx.URL, limits: _Limits) -> bytes:
+async def _body(response: httpx.Response, url: httpx.URL, limits: FetchLimits) -> bytes:
     """The decoded body. Not httpx's decoder: it unpacks 64 MiB at once before anybody can say stop."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding in {"", "identity"}:
@@ -223,7 +228,7 @@ async def _body(response: httpx.Response, url: httpx.URL, limits: _Limits) -> by
     return bytes(data)
 
 
-async def _unpacked(packed: AsyncIterator[bytes], url: httpx.URL, limits: _Limits) -> AsyncIterator[bytes]:
+async def _unpacked(packed: AsyncIterator[bytes], url: httpx.URL, limits: FetchLimits) -> AsyncIterator[bytes]:
     """Never more than one byte over the limit at a time."""
     unpacker = zlib.decompressobj(_ANY_ZLIB)
     raw_bytes = 0
@@ -239,7 +244,7 @@ async def _unpacked(packed: AsyncIterator[bytes], url: httpx.URL, limits: _Limit
         raise _PassingError("unreachable", "breaks off inside its packing; try again", path=shown(str(url)))
 
 
-def _too_large(url: httpx.URL, limits: _Limits) -> DigestError:
+def _too_large(url: httpx.URL, limits: FetchLimits) -> DigestError:
     size = f"{limits.most_bytes / 1024 / 1024:g} MiB"
     return DigestError("too_large", f"is larger than {size}; a digest is a page of text", path=shown(str(url)))
 
