@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bot.cards.actions import Action, encode
 from bot.cards.text import link_url
+from bot.cards.words import Words
 from bot.domain.series import Series
 
 # Header colours of a card (JSON 2.0 structure, read 2026-05).
@@ -21,6 +22,14 @@ class Button:
     value: dict[str, object] | None = None
     url: str | None = None
     type: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A coloured word in a header."""
+
+    text: Words
+    colour: str
 
 
 def act(zh: str, en: str, action: Action, look: str = "default") -> Button:

@@ -4,17 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from bot.cards.leads import first_sentence, is_short, lead_length
-from bot.cards.lines import Row, TextLine
+from bot.cards.inlines import grey
+from bot.cards.leads import covers, first_sentence, is_short, lead_length
+from bot.cards.lines import TextLine
+from bot.cards.picture_holes import without_holes
 from bot.cards.sentences import Atom, atoms_of, text_of
 from bot.cards.text import escape, host, link, link_url, plain
-from bot.cards.writing import Tables, markdown
+from bot.cards.writing import Piece, Tables, markdown, pieces
 from bot.domain.audience import Density
 from bot.domain.digest import Block, Digest, Item, Paragraph, Text
+from bot.domain.pictures import Pictures
 
 CONTINUED = "（续）"
-INTRO_LABEL = "写在前面"
-MORE_LABEL = "展开全文"
 
 _TITLE_CHARS = 200  # longer titles go on as text: a link cannot be cut
 _SECTION_CHARS = 100  # a longer section name ends with …
@@ -24,11 +25,11 @@ _INTRO_CHARS = 60  # a longer intro waits behind its label, so that it does not 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing a card shows. Strings are card markdown but `section`, `label` and `name`, which are plain.
+    """One thing a card shows. Strings are card markdown but `section` and `name`, which are plain.
 
     `atoms` may be cut; all else stays with the first of them. `mark` stands before the text of an item without a title.
-    `label` is what the atoms wait behind, "" if they are open. `number` is 0 for the intro and the outro. Entries of
-    one `group` stand together: the intro is 0.
+    `folded` atoms wait behind a label. `number` is 0 for the intro and the outro. Entries of one `group` stand
+    together: the intro is 0.
     """
 
     atoms: tuple[Atom, ...]
@@ -40,23 +41,26 @@ class Entry:
     again: str = ""
     byline: str = ""
     mark: str = ""
-    lead: str = ""
-    label: str = ""
+    lead: tuple[Piece, ...] = ()
+    folded: bool = False
     small: bool = False
 
 
-def entries_of(digest: Digest, density: Density, research_url: str | None) -> tuple[Entry, ...]:
+def entries_of(
+    digest: Digest, density: Density, research_url: str | None, pictures: Pictures | None = None
+) -> tuple[Entry, ...]:
     """All entries, in order. Items are numbered through; one in which nothing would be seen is left out."""
     items: list[Entry] = []
+    pictures = {} if density is Density.BRIEF or pictures is None else pictures
     for group, section in enumerate(digest.sections, start=1):
         name = shortened(plain(section.name or ""), _SECTION_CHARS)
         for item in section.items:
-            entry = _item(item, len(items) + 1, density, research_url)
+            entry = _item(item, len(items) + 1, density, research_url, pictures)
             if entry is not None:
                 items.append(replace(entry, group=group, section=name))
     if density is Density.BRIEF:
         return tuple(items)
-    return (*_intro(digest.intro), *items, *_outro(digest.outro))
+    return (*_intro(digest.intro, pictures), *items, *_outro(digest.outro, pictures))
 
 
 def shortened(text: str, chars: int) -> str:
@@ -64,28 +68,38 @@ def shortened(text: str, chars: int) -> str:
     return text if len(text) <= chars else text[: chars - 1] + "…"
 
 
-def _intro(blocks: tuple[Block, ...]) -> Iterator[Entry]:
-    atoms = atoms_of(blocks)
+def behind(mark: str, run: Sequence[Atom], tables: Tables) -> tuple[Piece, ...]:
+    """Atoms as a card shows them, behind the number of an item without a title: only a paragraph has room beside it."""
+    match pieces(run, tables):
+        case shown if not mark:
+            return shown
+        case (str(text), *more):
+            return (f"{mark}{_gap(run)}{text}", *more)
+        case shown:
+            return (mark, *shown)
+
+
+def _intro(blocks: tuple[Block, ...], pictures: Pictures) -> Iterator[Entry]:
+    atoms = atoms_of(without_holes(blocks, None), pictures)
     if atoms:
-        long = sum(atom.chars for atom in atoms) > _INTRO_CHARS
-        yield Entry(atoms, label=INTRO_LABEL if long else "", small=True)
+        yield Entry(atoms, folded=sum(atom.chars for atom in atoms) > _INTRO_CHARS, small=True)
 
 
-def _outro(blocks: tuple[Block, ...]) -> Iterator[Entry]:
-    atoms = atoms_of(blocks)
+def _outro(blocks: tuple[Block, ...], pictures: Pictures) -> Iterator[Entry]:
+    atoms = atoms_of(without_holes(blocks, None), pictures)
     if atoms:
         yield Entry(atoms, group=-1, small=True)
 
 
-def _item(item: Item, number: int, density: Density, research_url: str | None) -> Entry | None:
+def _item(item: Item, number: int, density: Density, research_url: str | None, pictures: Pictures) -> Entry | None:
     title = plain(item.title or "")
     address = item.url if item.url and link_url(item.url) else None
-    body = atoms_of(_body(item, title, address, density))
+    body = atoms_of(_body(item, title, address, density), pictures)
     if not title and not body:
         if address is None:
             return None
         title = host(address)
-    entry = Entry(body, number, again=f"**{number}. {CONTINUED}**", mark="" if title else _mark(number, body))
+    entry = Entry(body, number, again=f"**{number}. {CONTINUED}**", mark="" if title else f"**{number}.**")
     if title:
         shown = title[:_TITLE_CHARS]
         linked = link(address, shown) if address else escape(shown)
@@ -96,34 +110,34 @@ def _item(item: Item, number: int, density: Density, research_url: str | None) -
 
 def _at_density(entry: Entry, density: Density, address: str | None, byline: str) -> Entry:
     match density:
-        case Density.FULL:
+        case Density.STANDARD if not is_short(entry.atoms):
+            return _led(replace(entry, byline=byline))
+        case Density.STANDARD | Density.FULL:
             return replace(entry, byline=byline)
-        case Density.STANDARD if is_short(entry.atoms) and any(isinstance(atom.line, Row) for atom in entry.atoms):
-            return replace(entry, byline=byline)
-        case Density.STANDARD:
-            return _led(replace(entry, byline=byline, label=MORE_LABEL), lead_length(entry.atoms))
         case Density.BRIEF if entry.heading:
             return entry
         case Density.BRIEF:
-            brief = _led(entry, first_sentence(entry.atoms))
-            source = f"{_after(entry.atoms)}{link(address, '原文')}" if address else ""
-            return replace(brief, lead=brief.lead + source, atoms=())
+            return _brief(entry, address)
 
 
-def _led(entry: Entry, length: int) -> Entry:
-    lead, rest = entry.atoms[:length], entry.atoms[length:]
-    if not lead:  # all of it waits behind the label, but not its number
-        return replace(entry, lead=entry.mark.rstrip())
-    return replace(entry, lead=entry.mark + markdown(lead, Tables(0)), atoms=rest)
+def _led(entry: Entry) -> Entry:
+    """Beginning with words, as many as make a lead; all else waits, the photos above it first."""
+    above = covers(entry.atoms)
+    end = above + lead_length(entry.atoms[above:])
+    lead = behind(entry.mark, entry.atoms[above:end], Tables(0))
+    return replace(entry, lead=lead, atoms=entry.atoms[:above] + entry.atoms[end:], folded=True)
 
 
-def _mark(number: int, body: Sequence[Atom]) -> str:
-    return f"**{number}.**{_after(body)}"
+def _brief(entry: Entry, address: str | None) -> Entry:
+    """The first sentence of an item without a title, and where it goes on."""
+    run = entry.atoms[: first_sentence(entry.atoms)]
+    source = link(address, "原文") if address else ""
+    lead = _gap(run).join(filter(None, (entry.mark, markdown(run, Tables(0)), source)))
+    return replace(entry, lead=(lead,), atoms=())
 
 
-def _after(body: Sequence[Atom]) -> str:
-    """What stands between the beginning of a text and something of ours: only a paragraph has room in its line."""
-    match body:
+def _gap(run: Sequence[Atom]) -> str:
+    match run:
         case (Atom(TextLine(marker="", quoted=False)), *_):
             return " "
         case _:
@@ -136,7 +150,7 @@ def _body(item: Item, title: str, address: str | None, density: Density) -> Iter
         yield Paragraph((Text(title[_TITLE_CHARS:]),))
     if density is Density.BRIEF and title:
         return
-    yield from item.blocks
+    yield from without_holes(item.blocks, address)
     if item.url and address is None:
         yield Paragraph((Text(item.url),))
     if len(_labels(item)) > _BYLINE_CHARS:
@@ -147,18 +161,14 @@ def _byline(item: Item, title: str, address: str | None, research_url: str | Non
     """Small print: where a link leads, the research link, source and tags. A title is a link already."""
     parts = []
     if address:
-        parts.append(_grey(host(address)) if title else link(address, f"原文 {host(address)}"))
+        parts.append(grey(host(address)) if title else link(address, f"原文 {host(address)}"))
     research = research_link(research_url, title, address)
     if research:
         parts.append(link(research, "深度研究"))
     labels = _labels(item)
     if labels and len(labels) <= _BYLINE_CHARS:
-        parts.append(_grey(labels))
+        parts.append(grey(labels))
     return " · ".join(parts)
-
-
-def _grey(text: str) -> str:
-    return f"<font color='grey'>{escape(text)}</font>"
 
 
 def research_link(template: str | None, title: str, url: str | None) -> str | None:

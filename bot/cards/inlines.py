@@ -75,6 +75,19 @@ def formula(inline: Formula) -> str:
     return escape(text) if text else f"`{_defused(tex).replace('`', '‘')}`"
 
 
+def grey(text: str) -> str:
+    """Small print."""
+    return f"<font color='grey'>{escape(text)}</font>"
+
+
+def chars_of(leaf: Leaf) -> int:
+    """How many characters a reader sees, be it one or two more or less."""
+    if not isinstance(leaf, Formula):
+        return len(leaf.text)
+    tex = clean(leaf.tex).strip()
+    return len(unicode_of(tex) or tex or leaf.written)
+
+
 def _written(runs: Iterable[Run]) -> str:
     """Neighbours of the same style share their stars, so four never meet."""
     pieces = [""]
@@ -101,6 +114,8 @@ def _leaf(leaf: Leaf) -> str:
             return escape(text)
         case Code(text):
             return _code(text)
+        case Link("", text):
+            return grey(text)  # it stands for something that only a source has, and the source is not known
         case Link(url, text):
             return link(url, text)
         case Formula():

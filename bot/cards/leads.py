@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from bot.cards.lines import Row, TextLine
+from bot.cards.pictures import PictureLine
 from bot.cards.sentences import Atom, Cut
 
 _LEAD_CHARS = 120
@@ -20,9 +21,10 @@ def is_short(run: Sequence[Atom]) -> bool:
 def lead_length(run: Sequence[Atom]) -> int:
     """How many atoms are shown before the reader asks for more: whole sentences, or clauses of one too long.
 
-    A lead has no table, no code that it would have to cut, and no heading at its end.
+    A lead has no table, no photo, no code that it would have to cut, and no heading at its end. Nor does it end before
+    a formula: that finishes the sentence.
     """
-    run = _before_table(run)
+    run = _before_break(run)
     if is_short(run):
         return len(run)
     stop = 0
@@ -40,9 +42,25 @@ def first_sentence(run: Sequence[Atom]) -> int:
     return end if _within(run[:end], _LEAD_MAX) else _clauses(run)
 
 
-def _before_table(run: Sequence[Atom]) -> Sequence[Atom]:
-    """What comes before the first table and its heading; all of it if there is none."""
-    stop = next((number for number, atom in enumerate(run) if isinstance(atom.line, Row)), None)
+def covers(run: Sequence[Atom]) -> int:
+    """How many photos stand before the first word: a lead comes before them."""
+    return sum(1 for _ in takewhile(_is_photo, run))
+
+
+def waiting(run: Sequence[Atom]) -> tuple[str, str]:
+    """What a reader taps to see these, in Chinese and English."""
+    chars = sum(atom.chars for atom in run if not isinstance(atom.line, PictureLine))
+    number = sum(map(_is_photo, run)) if chars else len(run)
+    pictures = f"{number} picture{'s' if number > 1 else ''}"
+    if not chars:
+        return (f"看图 · {number} 张" if number > 1 else "看图"), f"See {pictures}"
+    zh, en = f"展开全文 · {chars:,} 字", f"Read on · {chars:,} characters"
+    return (f"{zh} · {number} 图", f"{en} · {pictures}") if number else (zh, en)
+
+
+def _before_break(run: Sequence[Atom]) -> Sequence[Atom]:
+    """What comes before the first table or photo and its heading; all of it if there is none."""
+    stop = next((number for number, atom in enumerate(run) if isinstance(atom.line, Row) or _is_photo(atom)), None)
     while stop and run[stop].cut is Cut.LINE:
         stop -= 1
     return run[:stop]
@@ -50,7 +68,7 @@ def _before_table(run: Sequence[Atom]) -> Sequence[Atom]:
 
 def _sentence_ends(run: Sequence[Atom]) -> Iterator[int]:
     for end in range(1, len(run) + 1):
-        if end == len(run) or run[end].cut in {Cut.PARAGRAPH, Cut.SENTENCE}:
+        if end == len(run) or (run[end].cut in {Cut.PARAGRAPH, Cut.SENTENCE} and not _is_formula(run[end])):
             yield end
 
 
@@ -61,3 +79,11 @@ def _clauses(run: Sequence[Atom]) -> int:
 
 def _within(run: Sequence[Atom], chars: int) -> bool:
     return sum(atom.chars for atom in run) <= chars and sum(atom.bytes for atom in run) <= _LEAD_BYTES
+
+
+def _is_photo(atom: Atom) -> bool:
+    return isinstance(atom.line, PictureLine) and not atom.line.is_formula
+
+
+def _is_formula(atom: Atom) -> bool:
+    return isinstance(atom.line, PictureLine) and atom.line.is_formula

@@ -1,8 +1,9 @@
 """Blocks -> lines: the tree of a text, flat, with as much of its nesting as a card can show.
 
 The dialect documents lists with four spaces a level, quotes of plain text, and code and tables at the start of a line
-(card rich-text page, read 2026-05). So code, tables and quotes inside a list stand between its entries, which then go
-on with their numbers; a list inside a quote is drawn with bullets of its own; a quote inside a quote is part of it.
+(card rich-text page, read 2026-05). So code, tables, pictures and quotes inside a list stand between its entries, which
+then go on with their numbers; a list inside a quote is drawn with bullets of its own; a quote inside a quote is part
+of it.
 """
 
 import re
@@ -11,15 +12,15 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from bot.cards.inlines import Run, cell, line_of, paragraph, runs_of
+from bot.cards.pictures import PictureLine, in_words, is_long, picture_line
 from bot.cards.render import wire_bytes
-from bot.cards.text import clean, link_url
+from bot.cards.text import clean
 from bot.domain.digest import (
     Block,
     CodeBlock,
     Heading,
     Image,
     Inline,
-    Link,
     Listing,
     Paragraph,
     Quote,
@@ -29,6 +30,7 @@ from bot.domain.digest import (
     Text,
     plain_inlines,
 )
+from bot.domain.pictures import Picture, Pictures, set_off, source_of
 
 _BULLET = "- "
 _LEVELS = 4  # deeper entries stand on the last level: a phone has no room for more
@@ -86,12 +88,12 @@ class Row:
     lines: tuple[TextLine, ...]
 
 
-Line = TextLine | CodeLine | Row
+Line = TextLine | CodeLine | Row | PictureLine
 
 
-def lines_of(blocks: Iterable[Block]) -> list[Line]:
+def lines_of(blocks: Iterable[Block], pictures: Pictures) -> list[Line]:
     """Blocks as lines, in order, without those in which nothing would be seen."""
-    lines = _Lines()
+    lines = _Lines(pictures)
     lines.add(blocks, _Place())
     return lines.lines
 
@@ -106,33 +108,41 @@ class _Place:
 
 
 class _Lines:
-    def __init__(self) -> None:
+    def __init__(self, pictures: Pictures) -> None:
+        self._pictures = pictures
         self.lines: list[Line] = []
         self._groups = count(1)
         self._marker = ""  # of the entry that has begun, until its first line
 
     def add(self, blocks: Iterable[Block], place: _Place) -> None:
-        for block in blocks:
-            match block:
-                case Paragraph(inlines):
-                    self._text(inlines, place)
-                case Heading(_, inlines):
-                    self._text((Strong(inlines),), place, heading=True)
-                case Image():
-                    self._text((_picture(block),), place)
-                case Listing(entries, start):
-                    self._number_alone(place)
-                    self._listing(entries, start, replace(place, group=self._group(place)))
-                case Quote(inner):
-                    self._quote(inner, place)
-                case CodeBlock():
-                    self._number_alone(place)
-                    self.lines += _code(block, next(self._groups))
-                case Table():
-                    self._number_alone(place)
-                    self._table(block, place)
-                case Rule():
-                    pass  # a card draws lines between items and sections; inside a text a paragraph will do
+        for block in (piece for one in blocks for piece in set_off(one, self._pictures)):
+            picture = self._pictures.get(source_of(block) or "")
+            if picture:
+                self._picture(block, picture, place)
+            else:
+                self._block(block, place)
+
+    def _block(self, block: Block, place: _Place) -> None:
+        match block:
+            case Paragraph(inlines):
+                self._text(inlines, place)
+            case Heading(_, inlines):
+                self._text((Strong(inlines),), place, heading=True)
+            case Image():
+                self._text((in_words(block),), place)
+            case Listing(entries, start):
+                self._number_alone(place)
+                self._listing(entries, start, replace(place, group=self._group(place)))
+            case Quote(inner):
+                self._quote(inner, place)
+            case CodeBlock():
+                self._number_alone(place)
+                self.lines += _code(block, next(self._groups))
+            case Table():
+                self._number_alone(place)
+                self._table(block, place)
+            case Rule():
+                pass  # a card draws lines between items and sections; inside a text a paragraph will do
 
     def _group(self, place: _Place) -> int:
         return place.group or next(self._groups)
@@ -142,6 +152,12 @@ class _Lines:
         if line_of(runs):
             self.lines.append(TextLine(self._group(place), runs, self._marker, place.depth, place.quoted, heading))
             self._marker = ""
+
+    def _picture(self, block: Block, picture: Picture, place: _Place) -> None:
+        self._number_alone(place)
+        self.lines.append(picture_line(block, picture, next(self._groups)))
+        if isinstance(block, Image) and is_long(block.alt):
+            self._text((Text(block.alt),), place)
 
     def _number_alone(self, place: _Place) -> None:
         """An entry that begins with something else than text: its number is shown, a lone bullet is not."""
@@ -180,11 +196,6 @@ def _rows(table: Table, group: int) -> list[Row]:
     cells = [cell(one) for one in head]
     top = f"{_row(cells)}\n{_row(['---'] * len(cells))}"
     return [Row(group, top, _row(map(cell, row)), tuple(_row_lines(group, list(head), row))) for row in body]
-
-
-def _picture(image: Image) -> Inline:
-    caption = f"图片：{image.alt}" if image.alt else "图片"
-    return Link(image.url, caption) if link_url(image.url) else Text(f"[{caption}]")
 
 
 def _code(block: CodeBlock, group: int) -> Iterator[CodeLine]:

@@ -12,8 +12,8 @@ from bot.domain.errors import BotError
 # most 50) make 148 bytes; the rest is reserve for a longer id.
 ENVELOPE_BYTES = 200
 
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_EMPTY_BYTES = len(_compact(_compact("")))
+compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_EMPTY_BYTES = len(compact(compact("")))
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -53,13 +53,18 @@ def card(template: str, rendered: str) -> Card:
     if not isinstance(tree, dict):
         raise BotError(f"card template {template} does not produce a JSON object; correct or remove it")
     # Half of a surrogate pair has no UTF-8 form: it would fail only when the request is written.
-    body = _LONE_SURROGATE.sub("\ufffd", _compact(tree))
-    return Card(body, ENVELOPE_BYTES + len(_compact(body).encode()), sum(1 for _ in _tagged(tree)))
+    body = _LONE_SURROGATE.sub("\ufffd", compact(tree))
+    return Card(body, body_bytes(body), sum(1 for _ in _tagged(tree)))
+
+
+def body_bytes(content: str) -> int:
+    """UTF-8 size of the request body that carries a message with this JSON text."""
+    return ENVELOPE_BYTES + len(compact(content).encode())
 
 
 def wire_bytes(text: str) -> int:
     """What a string inside a card adds to the request body: the card is JSON, and a JSON string once more."""
-    return len(_compact(_compact(text)).encode()) - _EMPTY_BYTES
+    return len(compact(compact(text)).encode()) - _EMPTY_BYTES
 
 
 def _tagged(value: Any) -> Iterator[Any]:

@@ -1,7 +1,7 @@
 """Text as a row of atoms: the pieces between which it may be cut, and how good each cut is.
 
-A link, a formula, inline code or a row is never cut. A link or code that is too long to be shown whole becomes text
-first, so it may.
+A link, a formula, inline code, a picture or a row is never cut. A link or code that is too long to be shown whole
+becomes text first, so it may.
 """
 
 import re
@@ -9,17 +9,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from bot.cards.inlines import Run, line_of
+from bot.cards.inlines import Run, chars_of, line_of
 from bot.cards.lines import CodeLine, Line, Row, TextLine, lines_of
+from bot.cards.pictures import PictureLine, picture_bytes
 from bot.cards.render import wire_bytes
 from bot.cards.text import host, link_as_text, link_url
 from bot.domain.digest import Block, Code, Formula, Link, Text, plain_inlines
+from bot.domain.pictures import Pictures
 
 _SENTENCE_CHARS = 180  # longer sentences get emergency cuts
 _SENTENCE_BYTES = 2_500
 _CLAUSE_CHARS = 120
 _LINK_CHARS = 200  # a longer link text is a paragraph, not a link
 _CODE_BYTES = 1_500
+_FORMULA_CHARS, _PHOTO_CHARS = 30, 60  # what the time and room for a picture are worth
 _PARAGRAPH_BYTES = wire_bytes("\n\n&#35;")  # the blank line, and an entity for a first character that needs one
 _QUOTE = "> "
 _TOUCHY = {"*", "`"}  # may need a space before or after them
@@ -41,10 +44,10 @@ class Cut(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A sentence, a line of code or a row, or a piece of one that is too long.
+    """A sentence, a line of code, a picture or a row, or a piece of one that is too long.
 
     `bytes`: what its markdown adds to a request body; `again`: what comes to it where a part begins with it, such as
-    the head of its table; `as_list`: what comes to a row where no table may stand.
+    the head of its table; `as_list`: what comes to a row where no table may stand. `elements`: those of a picture.
     """
 
     line: Line
@@ -53,11 +56,15 @@ class Atom:
     bytes: int
     again: int = 0
     as_list: int = 0
+    elements: int = 0
 
 
-def atoms_of(blocks: Iterable[Block]) -> tuple[Atom, ...]:
-    """Blocks as atoms, in order, nothing lost but lines in which nothing would be seen."""
-    return tuple(_atoms(lines_of(blocks)))
+def atoms_of(blocks: Iterable[Block], pictures: Pictures | None = None) -> tuple[Atom, ...]:
+    """Blocks as atoms, in order, nothing lost but lines in which nothing would be seen.
+
+    What a picture costs beside its words only a template can tell: `bytes` and `elements` are without it.
+    """
+    return tuple(_atoms(lines_of(blocks, pictures or {})))
 
 
 def joined(run: Iterable[Atom]) -> Iterator[Line]:
@@ -97,6 +104,8 @@ def _plain(line: Line) -> str:
             return line.text
         case Row():
             return "\n".join(map(_plain, line.lines))
+        case PictureLine():
+            return line.alt
 
 
 def _atoms(lines: Iterable[Line]) -> Iterator[Atom]:
@@ -110,6 +119,8 @@ def _atoms(lines: Iterable[Line]) -> Iterator[Atom]:
                 yield from _code(line, cut if first else Cut.LINE, first=first)
             case Row():
                 yield _row(line, cut if first else Cut.LINE, first=first)
+            case PictureLine():
+                yield Atom(line, cut, _FORMULA_CHARS if line.is_formula else _PHOTO_CHARS, picture_bytes(line))
         group, cut = line.group, Cut.LINE if isinstance(line, TextLine) and line.heading else Cut.PARAGRAPH
 
 
@@ -132,7 +143,7 @@ def _row(row: Row, cut: Cut, *, first: bool) -> Atom:
     head = wire_bytes(f"\n\n{row.head}")
     size = wire_bytes(f"\n{row.text}") + (head if first else 0)
     entry = sum(_line_bytes(line) for line in row.lines)
-    chars = sum(_chars(run) for line in row.lines for run in line.runs)
+    chars = sum(chars_of(run.leaf) for line in row.lines for run in line.runs)
     return Atom(row, cut, chars, size, 0 if first else head, max(0, entry - size))
 
 
@@ -167,7 +178,7 @@ def _pieces(line: TextLine, sentence: tuple[Run, ...], cut: Cut) -> Iterator[Ato
 def _atom(line: TextLine, runs: tuple[Run, ...], cut: Cut) -> Atom:
     first = cut <= Cut.LINE
     piece = TextLine(line.group, runs, line.marker if first else "", line.depth, line.quoted, line.heading)
-    chars = sum(map(_chars, runs))
+    chars = sum(chars_of(run.leaf) for run in runs)
     written = line_of(runs)
     size = wire_bytes(written) + (written[-1:] in _TOUCHY) + (written[:1] in _TOUCHY)
     if not first:
@@ -184,14 +195,10 @@ def _begin_bytes(line: TextLine) -> int:
     return _PARAGRAPH_BYTES + wire_bytes(quote + line.begin(max(0, line.depth - 1)))
 
 
-def _chars(run: Run) -> int:
-    return len(run.leaf.tex if isinstance(run.leaf, Formula) else run.leaf.text)
-
-
 def _tame(run: Run) -> Iterator[Run]:
     """Inlines that may stay whole, as they are; too long or unusable ones as text."""
     match run.leaf:
-        case Link(url, text) if link_url(url) is None:
+        case Link(url, text) if url and link_url(url) is None:
             yield Run(Text(link_as_text(url, text)), run.stars)
         case Link(url, text) if len(text) > _LINK_CHARS:
             yield Run(Text(f"{text} "), run.stars)

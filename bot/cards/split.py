@@ -78,21 +78,21 @@ class _Plan:
         self.parts: list[Part] = [[]]
         self._room = room
         self._left = room
-        self._empty = int(empty * room.bytes)
+        self._empty = Size(int(empty * room.bytes), int(empty * room.elements))
         for number, passage in enumerate(passages):
             self._place(number, passage)
 
     def _place(self, number: int, passage: Passage) -> None:
-        sizes = (0, *accumulate(atom.bytes for atom in passage.atoms))
+        sums = _Sums(passage.atoms)
         start = 0
         while True:
             frame = passage.again if start else passage.frame
             if passage.atoms:
                 frame += Size(passage.atoms[start].again, 0)
-            stop = self._stop(passage.atoms, sizes, start, frame)
+            stop = self._stop(passage.atoms, sums, start, frame)
             if stop is not None:
                 self.parts[-1].append(Slice(number, start, stop))
-                self._left -= frame + Size(sizes[stop] - sizes[start], 0)
+                self._left -= frame + sums.between(start, stop)
                 if stop == len(passage.atoms):
                     return
                 start = stop
@@ -101,22 +101,38 @@ class _Plan:
             self.parts.append([])
             self._left = self._room
 
-    def _stop(self, atoms: Sequence[Atom], sizes: Sequence[int], start: int, frame: Size) -> int | None:
+    def _stop(self, atoms: Sequence[Atom], sums: "_Sums", start: int, frame: Size) -> int | None:
         """Up to where the atoms from `start` go into the current part; None if they should begin in the next."""
-        whole = frame + Size(sizes[-1] - sizes[start], 0)
+        whole = frame + sums.between(start, len(atoms))
         if self._left.holds(whole):
             return len(atoms)
         spare = self._left - frame
-        keep_whole = self.parts[-1] and self._left.bytes <= self._empty and self._room.holds(whole)
-        furthest = bisect_right(sizes, sizes[start] + spare.bytes) - 1
-        if keep_whole or spare.elements < 0 or furthest <= start:
+        is_filled = self._left.bytes <= self._empty.bytes or self._left.elements <= self._empty.elements
+        furthest = sums.furthest(start, spare)
+        if (self.parts[-1] and is_filled and self._room.holds(whole)) or furthest <= start:
             return None
         for cut, share in ((Cut.PARAGRAPH, _SLACK), (Cut.SENTENCE, 0.5)):
-            lowest = sizes[furthest] - share * self._room.bytes
+            lowest = sums.bytes[furthest] - share * self._room.bytes
             for stop in range(furthest, start, -1):
-                if sizes[stop] < lowest:
+                if sums.bytes[stop] < lowest:
                     break
                 if atoms[stop].cut <= cut:
                     return stop
         # Inside a sentence: only where its beginning has a good part of a card for itself.
         return furthest if not self.parts[-1] or spare.bytes > self._room.bytes / 2 else None
+
+
+class _Sums:
+    """What the atoms before each one cost together."""
+
+    def __init__(self, atoms: Sequence[Atom]) -> None:
+        self.bytes = (0, *accumulate(atom.bytes for atom in atoms))
+        self._elements = (0, *accumulate(atom.elements for atom in atoms))
+
+    def between(self, start: int, stop: int) -> Size:
+        return Size(self.bytes[stop] - self.bytes[start], self._elements[stop] - self._elements[start])
+
+    def furthest(self, start: int, room: Size) -> int:
+        """Where to stop, starting there, so that it all has room."""
+        by_bytes = bisect_right(self.bytes, self.bytes[start] + room.bytes)
+        return min(by_bytes, bisect_right(self._elements, self._elements[start] + room.elements)) - 1

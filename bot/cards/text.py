@@ -14,7 +14,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # `:` begins an emoji code and a bare address, `@` a mail address, `!` before a link of ours an image.
 _MARKUP = re.compile(r"[&<>*_~`\[\]\\$!:@]|(?<=[wW]{3})\.")
-_TAG_START = re.compile(r"<(?=/?[A-Za-z])")
+TAG_START = re.compile(r"<(?=/?[A-Za-z])")
+JOINER = "\u200d"  # has no form on a screen, and parts what would be read as one
 
 _URL_CHARS = "-._~/?#&=+,;%@"  # what may stand in a link as it is, beside letters and digits; `:` only before a query
 _URL_MAX = 2_048  # longer ones do not open everywhere, and a link cannot be cut
@@ -32,7 +33,7 @@ def clean(text: str) -> str:
 
 def plain(text: str) -> str:
     """For plain_text elements. The header's page says that mentions work there, so a tag gets an invisible joiner."""
-    return _TAG_START.sub("<\u200d", clean(text)).strip()
+    return TAG_START.sub(f"<{JOINER}", clean(text)).strip()
 
 
 def escape(text: str) -> str:

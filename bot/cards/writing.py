@@ -1,14 +1,19 @@
-"""Atoms -> card markdown: blocks put together again, closed where a part ends and opened anew where one begins."""
+"""Atoms -> card markdown and the pictures between it: blocks put together again, closed where a part ends or a picture
+stands, and opened anew where one begins.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.cards.inlines import line_of
 from bot.cards.lines import CodeLine, Row, TextLine
+from bot.cards.pictures import PictureLine
 from bot.cards.sentences import Atom, joined
 
 # Markdown tables count towards a limit that nobody documents: cards were refused from 4 on (feishu-platform notes 5.6).
 MOST_TABLES = 3
+
+Piece = str | PictureLine  # card markdown, or a picture
 
 
 class Tables:
@@ -35,7 +40,12 @@ def with_list(atom: Atom) -> Atom:
 
 
 def markdown(run: Iterable[Atom], tables: Tables | None = None) -> str:
-    """Atoms as card markdown, a blank line between blocks. Tables beyond those left are written as lists."""
+    """Atoms without pictures as card markdown."""
+    return "".join(piece for piece in pieces(run, tables) if isinstance(piece, str))
+
+
+def pieces(run: Iterable[Atom], tables: Tables | None = None) -> tuple[Piece, ...]:
+    """Atoms as a card shows them, a blank line between blocks. Tables beyond those left are written as lists."""
     writer = _Writer(tables or Tables())
     for line in joined(run):
         match line:
@@ -45,20 +55,24 @@ def markdown(run: Iterable[Atom], tables: Tables | None = None) -> str:
                 writer.code(line)
             case Row():
                 writer.row(line)
+            case PictureLine():
+                writer.picture(line)
     return writer.end()
 
 
 class _Writer:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._pieces: list[str] = []
+        self._done: list[Piece] = []
+        self._pieces: list[str] = []  # of the markdown that is not done
         self._group = 0  # of the line before
         self._levels: list[int] = []  # depths of the list entries around it
         self._closing = ""  # of the code that is open
         self._is_table = False
 
-    def end(self) -> str:
-        return "".join(self._pieces) + self._closing
+    def end(self) -> tuple[Piece, ...]:
+        self._finish()
+        return tuple(self._done)
 
     def text(self, line: TextLine) -> None:
         written = line_of(line.runs)
@@ -93,6 +107,16 @@ class _Writer:
             self._put(row.text, "\n")
         else:
             self._put(f"{row.head}\n{row.text}", "\n\n")
+
+    def picture(self, line: PictureLine) -> None:
+        self._finish()
+        self._done.append(line)
+
+    def _finish(self) -> None:
+        self._goes_on(0)
+        text = "".join(self._pieces)
+        self._done += [text] if text else []
+        self._pieces = []
 
     def _goes_on(self, group: int) -> bool:
         """Whether a line of this group belongs to the one before; if not, whatever is open ends here."""

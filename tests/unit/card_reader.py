@@ -19,6 +19,7 @@ ALLOWED = {
     "plain_text": _TEXT,
     "div": {"tag", "text", "icon", "width", "margin"},
     "hr": {"tag", "margin"},
+    "img": {"tag", "img_key", "alt", "scale_type", "size", "corner_radius", "preview", "margin"},
     "standard_icon": {"tag", "token", "color"},
     "collapsible_panel": {"tag", "header", "expanded", "border", "background_color", "elements", "margin"},
     "column_set": {"tag", "columns", "flex_mode", "horizontal_spacing", "horizontal_align", "margin"},
@@ -37,6 +38,7 @@ _LINK = re.compile(r"\[([^\[\]]*)\]\((https?://[^\s()<>\"'\\\[\]]+)\)")
 _OURS = re.compile(r"</?font(?: color='grey')?>|<br>|(?<!\*)\*{1,3}(?!\*)")
 _FENCE = re.compile(r"(`{3,9})[A-Za-z0-9+#.-]*")
 _ENTRY = re.compile(r"((?:    )*)(?:- |\d{1,9}\. )(?=\S)")
+_SIZE = re.compile(r"[1-9]\d{0,2}px [1-9]\d{0,2}px")
 _DASHES = re.compile(r"\|(?: --- \|)+")
 _CODE = re.compile(r"`([^`]+)`")
 _LIVE = re.compile(r"[<>*_~`\[\]\\$!@]|https?:|www\.|:[A-Za-z]+:", re.IGNORECASE)
@@ -116,7 +118,7 @@ def _cells(line: str, above: str) -> str:
 
 
 def _words(line: str) -> str:
-    assert not re.match(r"[#+=|-]|\d+[.)]|[ \t]", line), line
+    assert not re.match(r"[#+=|-]|\d{1,9}[.)]|[ \t]", line), line
     return _inline(line)
 
 
@@ -133,8 +135,23 @@ def _inline(line: str) -> str:
 
 
 def story(parts: Iterable[Card]) -> str:
-    """Text of all items over all parts, without white space: leads and rests, nothing else."""
-    return squeezed("".join(shown(one) for part in parts for one in contents(part, "normal")))
+    """All items over all parts, without white space: leads and rests, nothing else.
+
+    A picture is its key in brackets ⟦…⟧, with the caption that stands below it.
+    """
+    return squeezed("".join(one for part in parts for one in _told(tree(part)["body"])))
+
+
+def _told(body: dict[str, Any]) -> Iterator[str]:
+    above = ""
+    for one in tagged(body):
+        if one["tag"] == "img":
+            yield f"⟦{one['img_key']}⟧"
+        elif one["tag"] == "markdown" and one.get("text_size") == "normal":
+            yield shown(one["content"])
+        elif one.get("text_size") == "notation" and above == "img":
+            yield re.sub("(^| · )原图$", "", shown(one["content"]))
+        above = one["tag"] if one["tag"] != "plain_text" else above
 
 
 def links(markdown: str) -> list[tuple[str, str]]:
@@ -159,6 +176,9 @@ def assert_legal(card: Card) -> None:
         assert set(one) <= ALLOWED[one["tag"]], one
         if one["tag"] == "collapsible_panel":
             assert set(one["header"]) <= _PANEL_HEADER | {"icon_expanded_angle"}
+        if one["tag"] == "img":
+            assert _SIZE.fullmatch(one.get("size", "1px 1px")), one
+            assert ("size" in one) == (one["scale_type"] == "crop_center"), one
         if one["tag"] in {"markdown", "plain_text"}:
             assert one["content"].strip(), one
         for behavior in one.get("behaviors", ()):

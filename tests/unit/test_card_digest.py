@@ -31,7 +31,7 @@ def test_a_standard_card_opens_with_the_lead_and_folds_the_rest():
 
     panel = next(one for one in tagged(tree(card)) if one["tag"] == "collapsible_panel")
     assert contents(card, "normal")[0] == "第一句说明了问题，" * 8 + "完。"
-    assert "展开全文" in panel["header"]["title"]["content"]
+    assert shown(panel["header"]["title"]["content"]) == f"展开全文 · {len(rest) * 8} 字"
     assert panel["expanded"] is False
     assert panel["elements"][0]["content"] == rest * 8
 
@@ -158,16 +158,53 @@ def test_a_long_intro_waits_behind_its_label_and_a_short_one_is_open():
 @pytest.mark.parametrize(
     ("audience", "expected"),
     [
-        (Kind.USER, {"退订": {"v": 1, "set": "subscription", "series": "daily", "on": False}}),
+        (
+            Kind.USER,
+            {
+                "设置": {"v": 1, "set": "settings_shown", "series": "daily", "group": False},
+                "退订": {"v": 1, "set": "subscription", "series": "daily", "on": False},
+            },
+        ),
         (Kind.GROUP, {"订阅社区精选": {"v": 1, "set": "subscription", "series": "daily", "on": True}}),
         (Kind.WEBHOOK, {}),
     ],
 )
 def test_buttons_are_those_of_the_audience(audience, expected):
-    """People can leave, group members subscribe for themselves, a custom bot's card cannot call back."""
+    """People can choose and leave, group members subscribe for themselves, a custom bot's card cannot call back."""
     (card,) = make_cards(make_digest(), audience=audience)
 
     assert buttons(card) == {text: {"type": "callback", "value": value} for text, value in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("audience", "expected"),
+    [
+        (
+            Kind.USER,
+            [("阅读全文", "primary"), *((text, "default") for text in ("社区", "深度研究", "设置", "退订"))],
+        ),
+        (
+            Kind.GROUP,
+            [("订阅社区精选", "primary"), ("阅读全文", "default"), ("社区", "default"), ("深度研究", "default")],
+        ),
+        (Kind.WEBHOOK, [("阅读全文", "primary"), ("社区", "default"), ("深度研究", "default")]),
+    ],
+)
+def test_the_footer_leads_to_the_whole_text_where_it_is_online(audience, expected):
+    """In the order of their use, one of them first in looks; an address that is none makes no button."""
+    series = make_series(community_url="https://team.example.com/", research_url="https://r.example.com/")
+    selection = Selection(audience=audience)
+
+    def footer(read_url):
+        (card,) = digest_cards(card_templates(), make_digest(), series, selection, edition=None, read_url=read_url)
+        return [one for one in tagged(tree(card)) if one["tag"] == "button"]
+
+    shown_buttons = footer("https://bot.example.com/read/1")
+    assert [(one["text"]["content"], one["type"]) for one in shown_buttons] == expected
+    assert {"type": "open_url", "default_url": "https://bot.example.com/read/1"} in [
+        behavior for one in shown_buttons for behavior in one["behaviors"]
+    ]
+    assert "阅读全文" not in [one["text"]["content"] for one in footer("javascript:alert(1)")]
 
 
 def test_community_and_research_links_are_shown_where_configured():
@@ -231,7 +268,7 @@ _SHOWCASE = make_digest(
                     )
                 ),
                 Paragraph((Text("代码见"), Link("https://code.example.com/a_b?x=1&copy=2", "仓库"), Text("。"))),
-                *make_paragraphs("细节一：" + "在两台机器上重复了实验。" * 12, "细节二：售价 $5，提升 12.5%。"),
+                *make_paragraphs("细节一：" + "在两台机器上重复了实验。" * 24, "细节二：售价 $5，提升 12.5%。"),
             ),
             source="编辑部",
             tags=("推理",),

@@ -6,11 +6,12 @@ from datetime import UTC, time
 import pytest
 from hypothesis import given, settings
 
-from bot.cards.actions import SetGroupSubscription, SetSubscription, encode
+from bot.cards.actions import SetGroupSubscription, SetSubscription, ShowSettings, UndoLeave, encode
 from bot.cards.notice_cards import COMMANDS, goodbye_card, help_card, subscribed_card, welcome_card
 from bot.cards.render import Limits
 from bot.cards.templates import CardTemplates
-from bot.domain.audience import Kind
+from bot.domain.audience import Density, Kind
+from bot.domain.preference import Preference
 from bot.domain.schedule import Days, Hours
 from tests.builders import make_series
 from tests.unit.card_reader import assert_golden, assert_legal, buttons, contents, shown, tagged, tree
@@ -109,6 +110,26 @@ def test_goodbye_leaves_a_way_back(audience, action):
     card = goodbye_card(TEMPLATES, series=SERIES, audience=audience)
 
     assert callbacks(card) == [("重新订阅", encode(action))]
+
+
+@pytest.mark.parametrize(("audience", "group"), [(Kind.USER, False), (Kind.GROUP, True)])
+def test_leaving_can_be_undone_with_everything_that_was_set(audience, group):
+    """The button wants the subscription as it was."""
+    card = goodbye_card(TEMPLATES, series=SERIES, audience=audience, undo=True)
+
+    ((_, value),) = callbacks(card)
+    assert value == encode(UndoLeave("daily", group=group))
+    assert "10 分钟内撤销" in card.body
+
+
+def test_subscribed_says_what_was_chosen_and_where_to_change_it():
+    """The own hour counts, not the series'."""
+    preference = Preference(frozenset({"模型"}), Density.BRIEF, time(7, 30), workdays=True)
+    card = subscribed_card(TEMPLATES, series=SERIES, audience=Kind.USER, already=False, preference=preference)
+
+    assert "每个工作日 07:30" in words(card)
+    assert "「模型」 · 只看标题" in card.body
+    assert ("设置", encode(ShowSettings("daily"))) in callbacks(card)
 
 
 def test_help_lists_the_words_and_has_both_buttons():

@@ -1,16 +1,20 @@
 """Cutting text into parts: bot/cards/sentences.py, split.py."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.cards.inlines import paragraph
 from bot.cards.leads import lead_length
+from bot.cards.pictures import PictureLine
 from bot.cards.sentences import Cut, atoms_of, text_of
 from bot.cards.split import Passage, Size, split
 from bot.cards.writing import markdown
-from bot.domain.digest import Formula, Link, Paragraph, Text, plain
+from bot.domain.digest import Formula, Image, Link, Paragraph, Text, plain
 from bot.domain.errors import BotError
+from bot.domain.pictures import Picture
 from tests.builders import make_paragraphs
 
 FRAME = Size(300, 4)
@@ -33,6 +37,17 @@ def cost(part, passages) -> int:
     )
 
 
+def _elements(atom) -> int:
+    return 3 if isinstance(atom.line, PictureLine) else 0
+
+
+def elements_of(part, passages) -> int:
+    return sum(
+        FRAME.elements + sum(atom.elements for atom in passages[piece.passage].atoms[piece.start : piece.stop])
+        for piece in part
+    )
+
+
 @settings(max_examples=60, deadline=None)
 @given(_BLOCKS)
 def test_atoms_are_the_text_in_order(blocks):
@@ -40,13 +55,21 @@ def test_atoms_are_the_text_in_order(blocks):
     assert markdown(atoms_of(blocks)) == "\n\n".join(filter(None, (paragraph(block.inlines) for block in blocks)))
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(_BLOCKS, max_size=8), st.integers(min_value=2_000, max_value=20_000))
-def test_parts_hold_everything_in_order_and_fit(texts, room):
-    """Order kept, none lost, no part above its room."""
-    passages = [Passage(FRAME, FRAME, atoms_of(blocks)) for blocks in texts]
+_PHOTO = Image("https://img.example.com/a.png", "图")
+_PICTURED = st.tuples(_BLOCKS, st.integers(0, 12), _BLOCKS).map(lambda one: [*one[0], *[_PHOTO] * one[1], *one[2]])
 
-    parts = split(passages, Size(room, 100))
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(_PICTURED, max_size=8), st.integers(min_value=2_000, max_value=20_000), st.integers(8, 40))
+def test_parts_hold_everything_in_order_and_fit(texts, room, elements):
+    """Order kept, none lost, no part above its room, be it bytes or elements."""
+    held = {_PHOTO.url: Picture("img_v3_a", 900, 500)}
+    passages = [
+        Passage(FRAME, FRAME, tuple(replace(atom, elements=_elements(atom)) for atom in atoms_of(blocks, held)))
+        for blocks in texts
+    ]
+
+    parts = split(passages, Size(room, elements))
 
     pieces = [piece for part in parts for piece in part]
     assert [(n, atom) for n, one in enumerate(passages) for atom in one.atoms] == [
@@ -54,6 +77,7 @@ def test_parts_hold_everything_in_order_and_fit(texts, room):
     ]
     assert sorted({piece.passage for piece in pieces}) == list(range(len(passages)))
     assert all(cost(part, passages) <= room for part in parts)
+    assert all(elements_of(part, passages) <= elements for part in parts)
 
 
 def test_passages_that_fit_stay_whole():

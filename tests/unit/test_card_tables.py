@@ -84,7 +84,7 @@ def test_a_short_table_is_open_and_a_long_one_is_folded():
     first, lead, rest = contents(card, "normal")
     assert (first, lead) == ("| 列 | 值 |\n| --- | --- |\n| 甲 | 1 |", "看表。")
     assert rest.startswith("| 列 | 值 |\n")
-    assert card.body.count("展开全文") == 1
+    assert card.body.count("collapsible_panel") == 1
 
 
 def test_tables_may_be_forbidden():
