@@ -2,9 +2,9 @@ PYTHON ?= python3
 PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := bot tests
+SOURCES := bot tests docs
 
-.PHONY: help install demo check test bench lock clean
+.PHONY: help install demo check test bench campaign pictures lock clean
 
 help:            ## what can be done here
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -25,16 +25,22 @@ check: install   ## format, lint, types, quick tests
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
-	$(BIN)/pytest -q tests/unit
+	$(BIN)/pytest -q -n auto tests/unit
 
 test: install    ## everything
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto --dist worksteal
 
 bench: install   ## timings, printed as ratios
 	$(BIN)/python -m tests.bench
+
+campaign: install  ## prove the sender for long: make campaign NAME=kills (faults pace sharing restart disk million)
+	$(BIN)/python -m tests.campaign $(NAME)
+
+pictures: install  ## draw the cards that the README shows
+	$(BIN)/python -m docs.make_pictures
 
 lock: install    ## renew requirements.lock: hashed, every platform, no host named
 	$(BIN)/python -m pip install --quiet uv
