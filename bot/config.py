@@ -25,6 +25,8 @@ from bot.settings import (
 
 ENV_PREFIX = "DIGEST_BOT_"
 SECRETS = {("feishu", "app_secret"), ("feishu", "encrypt_key"), ("feishu", "verification_token"), ("ask", "api_key")}
+FILE = "sqlite:///"
+SERVERS = ("postgresql://", "postgres://")
 COLOURS = "blue wathet turquoise green yellow orange red carmine violet purple indigo grey default"
 
 FORMS = {
@@ -69,8 +71,13 @@ def masked(settings: Settings) -> dict[str, Any]:
     for table, key in SECRETS:
         if plain[table] and plain[table][key]:
             plain[table][key] = "***"
-    plain["store"]["url"] = re.sub(r"(://[^:/@]+:)[^@]+@", r"\1***@", plain["store"]["url"])
+    plain["store"]["url"] = _without_password(plain["store"]["url"])
     return plain
+
+
+def _without_password(url: str) -> str:
+    """To the last @: a password that was not escaped may hold one."""
+    return re.sub(r"(\bpassword=)[^&]*", r"\1***", re.sub(r"(://[^:/@]*:).*@", r"\1***@", url))
 
 
 def _set(data: dict[str, Any], path: list[str], text: str) -> None:
@@ -121,7 +128,9 @@ def _known_keys(place: str) -> list[str]:
         "feishu": (structs.FeishuSettings,),
         "series": (SeriesSettings,),
         "series.source": get_args(structs.SourceSettings),
+        "calendar": (structs.CalendarSettings,),
         "delivery": (structs.DeliverySettings,),
+        "cards": (structs.CardsSettings,),
         "store": (structs.StoreSettings,),
         "web": (structs.WebSettings,),
         "admin": (structs.AdminSettings,),
@@ -148,8 +157,8 @@ def _validate(settings: Settings) -> None:
         _validate_source(series)
         if series.push_at == series.wait_until:
             raise ConfigError("series.wait_until", "must be later than push_at")
-    if not settings.store.url.startswith("sqlite:///"):
-        raise ConfigError("store.url", "must be sqlite:///PATH")
+    if not settings.store.url.startswith((FILE, *SERVERS)):
+        raise ConfigError("store.url", "must be sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE")
     if not settings.feishu.base_url.startswith(("https://", "http://127.0.0.1", "http://localhost")):
         raise ConfigError("feishu.base_url", "must be https:// (http:// only on this machine)")
 
@@ -167,33 +176,41 @@ def require_service(settings: Settings) -> None:
     needed = {
         "feishu.app_id": settings.feishu.app_id,
         "feishu.app_secret": settings.feishu.app_secret,
-        "feishu.encrypt_key": settings.feishu.encrypt_key,
-        "feishu.verification_token": settings.feishu.verification_token,
     }
+    if settings.feishu.transport == "webhook":  # a long connection is authenticated by the app's secret
+        needed |= {
+            "feishu.encrypt_key": settings.feishu.encrypt_key,
+            "feishu.verification_token": settings.feishu.verification_token,
+        }
     for key, text in needed.items():
         if not text:
             raise ConfigError(key, "is missing; it stands in the developer console of your app")
     if not settings.series:
         raise ConfigError("series", "none configured; add a [[series]] table")
-    # Keys of the contract whose other values would promise what this version does not do.
-    chosen = {
-        "feishu.transport": (settings.feishu.transport, "webhook"),
-        "delivery.personal": (settings.delivery.personal, "single"),
-        "web.archive": (settings.web.archive, "off"),
-        "series.review": (next((one.review for one in settings.series if one.review != "auto"), "auto"), "auto"),
-    }
-    for key, (value, only) in chosen.items():
-        if value != only:
-            raise ConfigError(key, f"{value!r} is not available yet; use {only!r}")
+    # A key of the contract whose other values would promise what this version does not do.
+    if settings.web.archive != "off":
+        raise ConfigError("web.archive", f"{settings.web.archive!r} is not available yet; use 'off'")
+    if not settings.admin.open_ids and any(one.review == "approve" for one in settings.series):
+        raise ConfigError("admin.open_ids", 'is empty, but review = "approve" needs somebody who approves')
 
 
 def _anchored(settings: Settings, base: Path) -> Settings:
     """Relative paths made to hold from the file's own folder, wherever the command was started."""
-    path = settings.store.url.removeprefix("sqlite:///")
-    store = msgspec.structs.replace(settings.store, url=f"sqlite:///{(base / path).resolve()}")
-    return msgspec.structs.replace(
-        settings, store=store, series=tuple(_anchored_series(one, base) for one in settings.series)
-    )
+    store = settings.store
+    if store.url.startswith(FILE):
+        store = msgspec.structs.replace(store, url=f"{FILE}{(base / store.url.removeprefix(FILE)).resolve()}")
+    series = tuple(_anchored_series(one, base) for one in settings.series)
+    cards = _anchored_cards(settings.cards, base)
+    return msgspec.structs.replace(settings, store=store, series=series, cards=cards)
+
+
+def _anchored_cards(cards: structs.CardsSettings, base: Path) -> structs.CardsSettings:
+    if not cards.templates:
+        return cards
+    folder = (base / cards.templates).resolve()
+    if not folder.is_dir():
+        raise ConfigError("cards.templates", f"{folder} is no folder; make it or remove the key")
+    return msgspec.structs.replace(cards, templates=str(folder))
 
 
 def _anchored_series(series: SeriesSettings, base: Path) -> SeriesSettings:

@@ -1,6 +1,6 @@
 """The settings as frozen structs: keys, types and defaults, in the order of config.example.toml."""
 
-from datetime import time
+from datetime import date, time
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
@@ -97,6 +97,10 @@ class DeliverySettings(_Table, frozen=True):
     personal: Literal["single", "batch", "auto"] = "single"
 
 
+class CardsSettings(_Table, frozen=True):
+    templates: str = ""
+
+
 class StoreSettings(_Table, frozen=True):
     url: str = "sqlite:///data/digest-bot.db"
 
@@ -118,6 +122,11 @@ class AskSettings(_Table, frozen=True):
     model: str = ""
 
 
+class CalendarSettings(_Table, frozen=True):
+    workdays: tuple[date, ...] = ()
+    holidays: tuple[date, ...] = ()
+
+
 class LogSettings(_Table, frozen=True):
     level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     format: Literal["console", "json"] = "console"
@@ -126,7 +135,9 @@ class LogSettings(_Table, frozen=True):
 class Settings(_Table, frozen=True):
     feishu: FeishuSettings = FeishuSettings()
     series: tuple[SeriesSettings, ...] = ()
+    calendar: CalendarSettings = CalendarSettings()
     delivery: DeliverySettings = DeliverySettings()
+    cards: CardsSettings = CardsSettings()
     store: StoreSettings = StoreSettings()
     web: WebSettings = WebSettings()
     admin: AdminSettings = AdminSettings()

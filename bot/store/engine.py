@@ -1,4 +1,4 @@
-"""The engine, its settings, and the one way to run a unit of work.
+"""The store, and the one way to run a unit of work.
 
 Core is synchronous and runs in worker threads: no await can stand inside a transaction, so no lock is ever held
 across a network call, and commands, migrations and tests use the same functions.
@@ -8,31 +8,38 @@ import contextlib
 import fcntl
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 import anyio
-import msgspec
 from anyio.to_thread import run_sync
-from sqlalchemy import Connection, Engine, create_engine, event, inspect
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy import Connection, inspect
 
-from bot.domain.errors import ConfigError, UsageError
+from bot.domain.errors import UsageError
+from bot.store import units
+from bot.store.database import THREADS, is_shared, open_engine, reader, writer
 
 Transaction = Connection
 P = ParamSpec("P")
 R = TypeVar("R")
 
-THREADS = 8
-BUSY_MS = 15_000
-
 
 class Store:
-    """A database at schema head. `write` and `read` run a function of a transaction in a thread."""
+    """A database at schema head. `write` and `read` run a function of a transaction in a thread.
+
+    On a shared database a unit of work may be run more than once before it is committed, each time from the start:
+    it changes nothing but rows, and what it is given can be read again.
+    """
 
     def __init__(self, url: str) -> None:
         self._engine = open_engine(url)
-        self._writer = self._engine.execution_options(sqlite_begin="IMMEDIATE")
+        self._writer = writer(self._engine)
+        self._reader = reader(self._engine)
         self._threads: anyio.CapacityLimiter | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may be at work on it: what seems orphaned may be theirs."""
+        return is_shared(self._engine)
 
     def migrate(self) -> None:
         """Bring the schema to head; processes that start at once find it done."""
@@ -44,10 +51,13 @@ class Store:
 
     @contextlib.contextmanager
     def held_by_one(self) -> Iterator[None]:
-        """Be the only running bot on this SQLite file; the system gives the lock back however the process ends.
+        """Be the only running bot on an SQLite file; the system gives the lock back however the process ends.
 
-        Raises UsageError if another one is running.
+        A shared database takes any number of them. Raises UsageError if another one is running on the file.
         """
+        if self.is_shared:
+            yield
+            return
         with Path(f"{self._engine.url.database}.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -65,12 +75,16 @@ class Store:
 
     def write_now(self, work: Callable[Concatenate[Transaction, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
         """`write` for synchronous callers: commands and tests."""
+        if self.is_shared:
+            return units.write(self._writer, lambda transaction: work(transaction, *args, **kwargs))
         with self._writer.begin() as transaction:
             return work(transaction, *args, **kwargs)
 
     def read_now(self, work: Callable[Concatenate[Transaction, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
         """`read` for synchronous callers."""
-        with self._engine.begin() as transaction:
+        if self.is_shared:
+            return units.read(self._reader, lambda transaction: work(transaction, *args, **kwargs))
+        with self._reader.begin() as transaction:
             return work(transaction, *args, **kwargs)
 
     def close(self) -> None:
@@ -94,33 +108,3 @@ class Store:
 def newest_revision() -> str:
     """The head of the migrations: their files begin with their number."""
     return max(path.name[:4] for path in Path(__file__).parent.glob("migrations/versions/[0-9]*.py"))
-
-
-def open_engine(url: str) -> Engine:
-    """An engine with our SQLite settings. The file's folder is made. Raises ConfigError if it cannot be."""
-    path = Path(url.removeprefix("sqlite:///"))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Parameters hold names and text: they must not reach a log through an error's message.
-        engine = create_engine(url, json_serializer=_dumps, json_deserializer=msgspec.json.decode, hide_parameters=True)
-        event.listen(engine, "connect", _on_connect)
-        event.listen(engine, "begin", _on_begin)
-        engine.connect().close()
-    except (OSError, DatabaseError) as exc:
-        raise ConfigError("store.url", f"{path} cannot be opened as a database; check the path and its rights") from exc
-    return engine
-
-
-def _dumps(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
-
-
-def _on_connect(dbapi: Any, _record: object) -> None:
-    dbapi.isolation_level = None  # we send BEGIN ourselves: the driver's own way loses updates silently
-    for pragma in ("journal_mode=wal", "synchronous=normal", f"busy_timeout={BUSY_MS}", "foreign_keys=on"):
-        dbapi.execute(f"pragma {pragma}")
-
-
-def _on_begin(connection: Connection) -> None:
-    # Writers lock at BEGIN: a deferred one that reads first fails at once with "database is locked".
-    connection.exec_driver_sql("BEGIN " + connection.get_execution_options().get("sqlite_begin", "DEFERRED"))

@@ -19,7 +19,10 @@ def answer_of(tx: Transaction, event_id: str) -> dict[str, Any] | None:
 
 
 def remember(tx: Transaction, event_id: str, answer: dict[str, Any], now: datetime) -> None:
-    """Store an event with its answer, in the transaction of its effects."""
+    """Store an event with its answer, in the transaction of its effects.
+
+    Of two copies that are handled at once one fails here, on its key, and runs again: it then finds the answer.
+    """
     tx.execute(insert(inbox).values(event_id=event_id, answer=answer, received_at=now))
 
 

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
+from bot.store.database import insert
 from bot.store.engine import Transaction
 from bot.store.tables import pauses
 
 QUEUE = "queue"
 PUSH = "push:"  # with the push's id behind it
+BY_HAND = 0  # the code of a pause that an admin asked for: pushes wait, people still get their answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +22,18 @@ class Pause:
     reason: str
     until: datetime | None
 
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether an admin wanted it; if not, nothing at all can be sent."""
+        return self.code == BY_HAND
+
 
 def begin(tx: Transaction, name: str, code: int, reason: str, now: datetime, until: datetime | None = None) -> bool:
     """Pause the queue or a push. False if it is paused already: nobody is told twice."""
-    new = insert(pauses).values(name=name, code=code, reason=reason, since=now, until=until)
-    return bool(tx.execute(new.on_conflict_do_nothing(index_elements=["name"])).rowcount)
+    why = {"code": code, "reason": reason, "since": now, "until": until}
+    new = insert(tx, pauses).values(name=name, **why)
+    is_over = pauses.c.until <= now
+    return bool(tx.execute(new.on_conflict_do_update(index_elements=["name"], set_=why, where=is_over)).rowcount)
 
 
 def lift(tx: Transaction, name: str) -> bool:

@@ -1,18 +1,21 @@
 """Subscribers and their subscriptions."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, time
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, bindparam, func, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import ColumnElement, Row, func, select, update
 
 from bot.domain.audience import Density, Kind, Receiver, Selection, SubscriptionStatus
+from bot.domain.preference import Timing
+from bot.store.database import hold_still, insert
 from bot.store.engine import Transaction
 from bot.store.tables import subscribers, subscriptions
+from bot.store.units import LostRace
 
 ACTIVE = SubscriptionStatus.ACTIVE
+BY_ADMIN = "管理员暂停"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +43,18 @@ class NewSubscription:
     sections: frozenset[str] = frozenset()
     density: Density = Density.STANDARD
     slot: str | None = None
+    secret: str = field(default="", repr=False)
 
 
 def ensure(tx: Transaction, receiver: Receiver, now: datetime, *, name: str = "", added_by: str | None = None) -> int:
     """The id of a subscriber, made if it is new. A name or adder that is given replaces the old one."""
     given = {key: value for key, value in (("name", name), ("added_by", added_by)) if value}
     new = {"kind": receiver.kind, "receiver": receiver.id, "created_at": now, **given}
-    upsert = insert(subscribers).values(new)
+    upsert = insert(tx, subscribers).values(new)
     upsert = upsert.on_conflict_do_update(
         index_elements=["kind", "receiver"], set_=given or {"receiver": subscribers.c.receiver}
     )
     return int(tx.execute(upsert.returning(subscribers.c.id)).scalar_one())
-
-
-def added_by(tx: Transaction, receiver: Receiver) -> str | None:
-    """Who brought the bot into a group, as far as we saw."""
-    who: str | None = tx.execute(select(subscribers.c.added_by).where(_is(receiver))).scalar()
-    return who
 
 
 def status(tx: Transaction, receiver: Receiver, series: str) -> SubscriptionStatus | None:
@@ -76,48 +74,62 @@ def set_status(
     *,
     reason: str | None = None,
 ) -> SubscriptionStatus | None:
-    """Make a subscription what it is wanted to be. Returns what it was; None if it is new."""
+    """Make a subscription what it is wanted to be, its preference as it is. Returns what it was; None if it is new."""
     before = status(tx, receiver, series)
-    if before is None:
-        add(tx, [NewSubscription(receiver, series)], now)
+    if before is None and not add(tx, [NewSubscription(receiver, series)], now)[0]:
+        raise LostRace
+    values: dict[str, Any] = {"status": wanted, "reason": reason, "updated_at": now}
+    if wanted is ACTIVE:
+        values["paused_until"] = None
     if before is not None or wanted is not ACTIVE:
-        tx.execute(
+        done = tx.execute(
             update(subscriptions)
             .where(subscriptions.c.subscriber_id == _id_of(receiver), subscriptions.c.series == series)
-            .values(status=wanted, reason=reason, updated_at=now)
+            .where(subscriptions.c.status == (before or ACTIVE))
+            .values(values)
         )
+        if not done.rowcount:
+            raise LostRace
     return before
 
 
-def add(tx: Transaction, rows: Iterable[NewSubscription], now: datetime) -> tuple[int, int]:
+def add(tx: Transaction, rows: Sequence[NewSubscription], now: datetime) -> tuple[int, int]:
     """Add active subscriptions; those that exist keep their state. Returns (new, already there)."""
-    given = list(rows)
-    if not given:
+    if not rows:
         return 0, 0
-    people = [{"kind": row.receiver.kind, "receiver": row.receiver.id, "name": row.name} for row in given]
-    upsert = insert(subscribers).values(created_at=now)
-    named = func.coalesce(func.nullif(upsert.excluded.name, ""), subscribers.c.name)
-    tx.execute(upsert.on_conflict_do_update(index_elements=["kind", "receiver"], set_={"name": named}), people)
-    whose = (subscribers.c.kind == bindparam("of_kind")) & (subscribers.c.receiver == bindparam("of_receiver"))
-    new = insert(subscriptions).values(
-        subscriber_id=select(subscribers.c.id).where(whose).scalar_subquery(),
-        status=ACTIVE,
-        created_at=now,
-        updated_at=now,
-    )
+    ids = _ensure_all(tx, rows, now)
+    new = insert(tx, subscriptions).values(status=ACTIVE, created_at=now, updated_at=now)
+    new = new.on_conflict_do_nothing(index_elements=["subscriber_id", "series"])
     wanted = [
         {
-            "of_kind": row.receiver.kind,
-            "of_receiver": row.receiver.id,
+            "subscriber_id": ids[row.receiver],
             "series": row.series,
             "sections": row.sections,
             "density": row.density,
             "slot": row.slot,
         }
-        for row in given
+        for row in rows
     ]
-    done = tx.execute(new.on_conflict_do_nothing(index_elements=["subscriber_id", "series"]), wanted)
-    return done.rowcount, len(given) - done.rowcount
+    made = len(tx.execute(new.returning(subscriptions.c.id), wanted).all())
+    return made, len(rows) - made
+
+
+def _ensure_all(tx: Transaction, rows: Sequence[NewSubscription], now: datetime) -> dict[Receiver, int]:
+    """The ids of many subscribers, made where they are new. RETURNING lets the driver send a thousand rows at once."""
+    told: dict[Receiver, tuple[str, str]] = {}
+    for row in rows:
+        name, secret = told.get(row.receiver, ("", ""))
+        told[row.receiver] = row.name or name, row.secret or secret
+    people = [
+        {"kind": one.kind, "receiver": one.id, "name": name, "secret": secret or None}
+        for one, (name, secret) in told.items()
+    ]
+    upsert = insert(tx, subscribers).values(created_at=now)
+    named = func.coalesce(func.nullif(upsert.excluded.name, ""), subscribers.c.name)
+    kept = func.coalesce(upsert.excluded.secret, subscribers.c.secret)
+    upsert = upsert.on_conflict_do_update(index_elements=["kind", "receiver"], set_={"name": named, "secret": kept})
+    made = tx.execute(upsert.returning(subscribers.c.id, subscribers.c.kind, subscribers.c.receiver), people)
+    return {Receiver(Kind(kind), receiver): number for number, kind, receiver in made}
 
 
 def pause(tx: Transaction, receiver: Receiver, reason: str, now: datetime) -> int:
@@ -125,18 +137,20 @@ def pause(tx: Transaction, receiver: Receiver, reason: str, now: datetime) -> in
     done = tx.execute(
         update(subscriptions)
         .where(subscriptions.c.subscriber_id == _id_of(receiver), subscriptions.c.status == ACTIVE)
-        .values(status=SubscriptionStatus.PAUSED, reason=reason, updated_at=now)
+        .values(status=SubscriptionStatus.PAUSED, reason=reason, paused_until=None, updated_at=now)
     )
     return int(done.rowcount)
 
 
 def resume(tx: Transaction, receiver: Receiver, now: datetime) -> int:
-    """Lift the pauses that a refusal caused: the receiver is back. Returns how many."""
+    """Lift the pauses that a refusal caused: the receiver is back. Their own and an admin's stay. Returns how many."""
     done = tx.execute(
         update(subscriptions)
         .where(
             subscriptions.c.subscriber_id == _id_of(receiver),
             subscriptions.c.status == SubscriptionStatus.PAUSED,
+            subscriptions.c.paused_until.is_(None),
+            subscriptions.c.reason.is_distinct_from(BY_ADMIN),
         )
         .values(status=ACTIVE, reason=None, updated_at=now)
     )
@@ -144,7 +158,11 @@ def resume(tx: Transaction, receiver: Receiver, now: datetime) -> int:
 
 
 def sizes(tx: Transaction, series: str) -> dict[Selection, int]:
-    """How many active subscriptions share each selection: so many renderings are needed, for so many receivers."""
+    """How many active subscriptions share each selection: so many renderings are needed, for so many receivers.
+
+    Nobody comes or leaves before this transaction ends: who is counted is planned, and who comes later sees the plan.
+    """
+    hold_still(tx, subscriptions)
     columns = (subscribers.c.kind, subscriptions.c.sections, subscriptions.c.density)
     rows = tx.execute(
         select(*columns, func.count())
@@ -156,14 +174,12 @@ def sizes(tx: Transaction, series: str) -> dict[Selection, int]:
     return {selection_of(kind, sections, density): n for kind, sections, density, n in rows}
 
 
-def selection(tx: Transaction, receiver: Receiver, series: str) -> Selection:
-    """What one subscription selects; the default where there is none."""
-    row = tx.execute(
-        select(subscribers.c.kind, subscriptions.c.sections, subscriptions.c.density)
-        .join(subscribers)
-        .where(_is(receiver), subscriptions.c.series == series)
-    ).first()
-    return selection_of(*row) if row else Selection(audience=receiver.kind)
+def timings(tx: Transaction, series: str) -> dict[Timing, int]:
+    """How many active subscriptions share each wish for a time."""
+    columns = (subscriptions.c.slot, subscriptions.c.zone, subscriptions.c.workdays)
+    active = (subscriptions.c.series == series, subscriptions.c.status == ACTIVE)
+    rows = tx.execute(select(*columns, func.count()).where(*active).group_by(*columns))
+    return {Timing(time.fromisoformat(slot) if slot else None, zone, workdays): n for slot, zone, workdays, n in rows}
 
 
 def selection_of(kind: str, sections: frozenset[str], density: str) -> Selection:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     Column,
     Date,
     Dialect,
@@ -21,6 +22,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -32,6 +34,9 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+
+# Words of machines are compared byte by byte, as SQLite does: the order of a language is slow, and no help to LIKE.
+Word = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 class Instant(TypeDecorator[datetime]):
@@ -72,14 +77,20 @@ def _id() -> Column[int]:
     return Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
 
 
+def _partial_index(name: str, *columns: str, where: str) -> Index:
+    """An index of the rows that are still at work. A statement is helped by it only if it says `where` literally."""
+    return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
+
+
 subscribers = Table(
     "subscribers",
     metadata,
     _id(),
-    Column("kind", Text, nullable=False),
-    Column("receiver", Text, nullable=False),
+    Column("kind", Word, nullable=False),
+    Column("receiver", Word, nullable=False),
     Column("name", Text, nullable=False, server_default=""),
     Column("added_by", Text),  # who brought the bot into the group: may decide for it
+    Column("secret", Text),  # what a webhook's messages are signed with
     Column("created_at", Instant, nullable=False),
     UniqueConstraint("kind", "receiver"),  # one person or group is one subscriber, however it came in
 )
@@ -94,7 +105,11 @@ subscriptions = Table(
     Column("reason", Text),
     Column("sections", SectionNames, nullable=False),
     Column("density", Text, nullable=False),
-    Column("slot", Text),
+    Column("slot", Text),  # HH:MM on the wall of `zone`; none: with the push
+    Column("zone", Text),  # none: the series' own
+    Column("workdays", Boolean, nullable=False, server_default=false()),
+    Column("paused_until", Date),  # the day on which it comes again; none: the pause is not the subscriber's own
+    Column("set_by", Text),  # who set it up for a group
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     UniqueConstraint("subscriber_id", "series"),  # subscribing twice is subscribing once
@@ -126,15 +141,17 @@ cards = Table(
     "cards",
     metadata,
     _id(),
-    Column(
-        "key", Text, nullable=False, unique=True
-    ),  # one rendering per content and selection, shared by its receivers
+    # one rendering per content and selection, shared by its receivers; looked up by its beginning too
+    Column("key", Word, nullable=False, unique=True),
     Column("body", Text, nullable=False),
     Column("part", Integer, nullable=False),
     Column("parts", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
+    Column("rung", Integer, nullable=False, server_default="0"),  # of the fallback ladder
+    Column("sections", SectionNames),  # of the selection; none: not of an edition, or older than this column
+    Column("of_card", BigInteger),  # the card that was refused, and for which this one stands
     Column("proven_at", Instant),  # when the platform first took it; until then it goes to one receiver at a time
-    Index("ix_cards_unproven", "id", sqlite_where=text("proven_at IS NULL")),
+    _partial_index("ix_cards_unproven", "id", where="proven_at IS NULL"),
 )
 
 pushes = Table(
@@ -150,14 +167,15 @@ deliveries = Table(
     "deliveries",
     metadata,
     _id(),
-    Column("key", Text, nullable=False, unique=True),  # push + receiver + part: planned twice is planned once
-    Column("uuid", Text, nullable=False, unique=True),  # the platform's idempotency key, the same on every attempt
+    Column("key", Word, nullable=False, unique=True),  # push + receiver + part: planned twice is planned once
+    Column("uuid", Word, nullable=False, unique=True),  # the platform's idempotency key, the same on every attempt
     Column("push_id", ForeignKey("pushes.id")),  # none for answers to a person
     Column("card_id", ForeignKey("cards.id"), nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("receiver", Text, nullable=False),
+    Column("kind", Word, nullable=False),
+    Column("receiver", Word, nullable=False),
     Column("part", Integer, nullable=False),
-    Column("status", Text, nullable=False),
+    Column("lane", Word, nullable=False, server_default="single"),  # one by one, or many people in one call
+    Column("status", Word, nullable=False),
     Column("not_before", Instant, nullable=False),
     Column("lease_until", Instant),
     Column("attempts", Integer, nullable=False, server_default="0"),
@@ -168,12 +186,14 @@ deliveries = Table(
     Column("message_id", Text),
     Column("sent_at", Instant),
     Column("created_at", Instant, nullable=False),
-    Index("ix_deliveries_due", "not_before", "id", sqlite_where=text("status = 'pending'")),
-    Index("ix_deliveries_leased", "lease_until", sqlite_where=text("status = 'sending'")),
+    # The last columns spare a look at the row: a whole push may have to be passed over, unproven or stopped.
+    _partial_index("ix_deliveries_due", "not_before", "id", "card_id", "push_id", where="status = 'pending'"),
+    # who is to prove a card
+    _partial_index("ix_deliveries_waiting", "card_id", "not_before", "id", "push_id", where="status = 'pending'"),
+    _partial_index("ix_deliveries_leased", "lease_until", where="status = 'sending'"),
     # a receiver's messages go one after the other, in the order of their ids
-    Index("ix_deliveries_open", "kind", "receiver", "id", sqlite_where=text("status IN ('pending', 'sending')")),
+    _partial_index("ix_deliveries_open", "kind", "receiver", "id", where="status IN ('pending', 'sending')"),
     Index("ix_deliveries_push", "push_id", "status"),
-    Index("ix_deliveries_card", "card_id", "status", "id"),  # who is to prove a card
 )
 
 inbox = Table(
@@ -211,4 +231,56 @@ pauses = Table(
     Column("reason", Text, nullable=False),
     Column("since", Instant, nullable=False),
     Column("until", Instant),  # none: until a human has acted
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", Text, primary_key=True),  # one owner at a time for each kind of work
+    Column("owner", Text, nullable=False),
+    Column("epoch", BigInteger, nullable=False),  # grows with every new owner, so that an old one is known as such
+    Column("until", Instant, nullable=False),
+)
+
+pictures = Table(
+    "pictures",
+    metadata,
+    _id(),
+    Column("app_id", Text, nullable=False),
+    Column("source_hash", Text, nullable=False),  # sha256 of the source's name: addresses may hold secrets
+    Column("content_hash", Text, nullable=False),  # sha256 of the uploaded bytes
+    Column("image_key", Text, nullable=False),
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("fetched_at", Instant, nullable=False),
+    UniqueConstraint("app_id", "source_hash"),  # a source is one picture at a time; an app sees only its own keys
+    Index(None, "app_id", "content_hash"),  # the same bytes are uploaded once
+)
+
+calls = Table(
+    "calls",
+    metadata,
+    Column("month", Word, primary_key=True),  # YYYY-MM in China, where the platform counts
+    Column("kind", Word, primary_key=True),
+    Column("calls", BigInteger, nullable=False),
+)
+
+alerts = Table(
+    "alerts",
+    metadata,
+    Column("key", Word, primary_key=True),  # cause and hour: nobody is told twice
+    Column("at", Instant, nullable=False),
+)
+
+batches = Table(
+    "batches",
+    metadata,
+    Column("message_id", Word, primary_key=True),  # bm-…, in the ledger too
+    Column("push_id", ForeignKey("pushes.id")),
+    Column("people", Integer, nullable=False),
+    Column("valid", Integer),
+    Column("success", Integer),
+    Column("read", Integer),
+    Column("sent_at", Instant, nullable=False),
+    Column("asked_at", Instant, index=True),  # none: not yet; its last answer is final once everybody valid has got it
 )

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,7 +15,7 @@ from bot.app import running
 from bot.config import settings_from
 from bot.domain.audience import Kind, Receiver
 from bot.feishu.client import FeishuClient
-from bot.parts import build_publisher, build_sources, open_store
+from bot.parts import build_illustrator, build_publisher, build_sources, card_templates, open_store
 from bot.sandbox.app import Sandbox, SandboxSettings
 from bot.sandbox.state import Message
 from bot.services.publish import Publisher
@@ -24,9 +24,14 @@ from bot.settings import FolderSettings, Settings
 from bot.store import subscribers
 from bot.store.engine import Store
 from bot.store.subscribers import NewSubscription
+from tests.integration.postgres import Postgres, postgres_server, skip_without_wheel
 
 SERIES = "ai"
 PageRoutes = Callable[[Sandbox], Sequence[BaseRoute]]
+
+# A test with this mark runs on both databases: `house`, `store` and `store_url` are made for each.
+on_both = pytest.mark.parametrize("store_url", ["sqlite", "postgresql"], indirect=True)
+on_postgres = pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
 
 
 @pytest.fixture
@@ -129,10 +134,38 @@ def house_settings(folder: Path, sandbox_port: int, bot_port: int, **tables: Any
     return settings_from({**data, **tables}, {}, base=folder)
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """One server for all tests that ask for it."""
+    skip_without_wheel()
+    with postgres_server() as server:
+        yield server
+
+
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A fresh database: a file where the test does not say otherwise."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        yield f"sqlite:///{tmp_path}/bot.db"
+    else:
+        server: Postgres = request.getfixturevalue("postgres")
+        with server.database() as url:
+            yield url
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    """A store at schema head."""
+    made = Store(store_url)
+    made.migrate()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+async def house(tmp_path: Path, store_url: str) -> AsyncIterator[House]:
     """Limits are off on both sides; tests that are about limits build their own."""
-    async with make_house(tmp_path) as made:
+    async with make_house(tmp_path, store={"url": store_url}) as made:
         yield made
 
 
@@ -153,7 +186,10 @@ async def make_house(
         FeishuClient(feishu.base_url, feishu.app_id, feishu.app_secret) as client,
     ):
         with contextlib.closing(open_store(settings)) as store:
-            publisher = build_publisher(settings, store, build_sources(settings, client.documents()))
+            documents = client.documents()
+            illustrator = build_illustrator(settings, store, client, documents)
+            sources = build_sources(settings, documents)
+            publisher = build_publisher(settings, store, card_templates(settings), sources, illustrator)
             yield House(sandbox, settings, store, publisher, bot_port)
 
 

@@ -26,7 +26,15 @@ def test_the_example_loads_as_it_is_and_holds_every_key():
     assert settings.series[0].name == "大模型日报"
     for table in Settings.__struct_fields__:
         assert f"[{table}]" in text or f"[[{table}]]" in text
-    for part in (settings.feishu, settings.delivery, settings.web, settings.series[0], settings.log, settings.admin):
+    for part in (
+        settings.feishu,
+        settings.delivery,
+        settings.cards,
+        settings.web,
+        settings.series[0],
+        settings.log,
+        settings.admin,
+    ):
         for key in part.__struct_fields__:
             assert f"\n{key} = " in text, f"{type(part).__name__}.{key}"
 
@@ -41,6 +49,7 @@ def test_the_example_loads_as_it_is_and_holds_every_key():
         ("[[series]]\nid = 'a'\nname = 'b'\ntimezone = 'Moon/Base'", "series.timezone", "Asia/Shanghai"),
         ("[[series]]\nid = 'a'\nname = 'b'\n[[series]]\nid = 'a'\nname = 'c'", "series.id", "twice"),
         ("[delivery]\nper_second = 0", "delivery.per_second", ">= 1"),
+        ("[cards]\ntemplates = 'nowhere'", "cards.templates", "no folder"),
         ("[store]\nurl = 'mysql://x'", "store.url", "sqlite"),
         ("[feishu]\nbase_url = 'http://open.feishu.cn'", "feishu.base_url", "https"),
     ],
@@ -108,17 +117,35 @@ def test_relative_paths_are_meant_from_the_file():
     assert settings.series[0].source.path == "/srv/bot/digests"
 
 
+def test_a_long_connection_needs_no_keys_of_callbacks():
+    """Nothing is posted to the bot then; the app's secret proves both sides."""
+    feishu = {"app_id": "cli_1", "app_secret": "x", "transport": "websocket"}
+    tables = {"feishu": feishu, "series": [{"id": "ai", "name": "日报"}]}
+
+    require_service(settings_from(tables, {}, base=Path("/srv/bot")))
+    webhook = settings_from({**tables, "feishu": {**feishu, "transport": "webhook"}}, {}, base=Path("/srv/bot"))
+    with pytest.raises(ConfigError, match="encrypt_key"):
+        require_service(webhook)
+
+
+def test_a_review_without_anybody_who_could_approve_is_refused():
+    """Nothing would ever go out."""
+    feishu = {"app_id": "cli_1", "app_secret": "x", "transport": "websocket"}
+    tables = {"feishu": feishu, "series": [{"id": "ai", "name": "日报", "review": "approve"}]}
+
+    with pytest.raises(ConfigError, match=r"admin\.open_ids"):
+        require_service(settings_from(tables, {}, base=Path("/srv/bot")))
+    require_service(settings_from({**tables, "admin": {"open_ids": ["ou_1"]}}, {}, base=Path("/srv/bot")))
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("feishu.transport", "websocket"),
-        ("delivery.personal", "batch"),
         ("web.archive", "public"),
-        ("series.review", "approve"),
     ],
 )
 def test_what_this_version_does_not_do_is_refused_not_ignored(key, value):
-    """An editor who asked for approval must not find the digest sent."""
+    """An operator who asked for an archive must not believe that there is one."""
     table, name = key.split(".")
     tables = {
         "feishu": {"app_id": "cli_1", "app_secret": "x", "encrypt_key": "x", "verification_token": "x"},
