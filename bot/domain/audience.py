@@ -1,7 +1,7 @@
 """Who gets what: receivers, subscriptions, and what a subscription selects from a digest."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -31,10 +31,10 @@ class Density(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """Where a message goes. `id` is an open_id for a user, a chat_id for a group."""
+    """Where a message goes. `id`: an open_id, a chat_id, or the address of a webhook, which is as good as a key."""
 
     kind: Kind
-    id: str
+    id: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ class Selection:
     sections: frozenset[str] = frozenset()
     density: Density = Density.STANDARD
     audience: Kind = Kind.USER
+    calls_back: bool = True  # its buttons may act; those of batch-sent cards only open addresses
 
     @property
     def key(self) -> str:
         """Stable short form for unique keys; section names are hashed, since they may hold anything."""
-        if not self.sections:
-            return f"{self.audience}:{self.density}:all"
         names = "\0".join(sorted(self.sections))
-        return f"{self.audience}:{self.density}:{hashlib.sha256(names.encode()).hexdigest()[:16]}"
+        chosen = hashlib.sha256(names.encode()).hexdigest()[:16] if names else "all"
+        return f"{self.audience}:{self.density}:{chosen}" + ("" if self.calls_back else ":links")

@@ -36,6 +36,13 @@ class Status(StrEnum):
     SKIPPED = "skipped"
 
 
+class Lane(StrEnum):
+    """How a delivery goes: by a call of its own, or with many others in one."""
+
+    SINGLE = "single"
+    BATCH = "batch"
+
+
 OPEN = (Status.PENDING, Status.SENDING)  # every other state is final
 
 
@@ -48,11 +55,19 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What the decision needs: `attempts` counts this one; `maybe_sent_at` is the first whose end nobody saw."""
+    """What the decision needs: `attempts` counts this one; `maybe_sent_at` is the first whose end nobody saw.
+
+    `settles`: the platform drops a repeat, so a doubt is settled by asking again. Webhooks and batches know no uuid.
+    """
 
     attempts: int
     maybe_sent_at: datetime | None
     started_at: datetime
+    settles: bool = True
+
+    def may_go(self, now: datetime) -> bool:
+        """False if it may have arrived so long ago that the platform would take a repetition for another message."""
+        return self.maybe_sent_at is None or now - self.maybe_sent_at < SAME_UUID_HOLDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +106,7 @@ def lapsed(attempt: Attempt, now: datetime) -> Step:
     """Decide on a delivery whose sender died: it may have arrived, and the same uuid settles it while it holds."""
     since = attempt.maybe_sent_at or attempt.started_at
     reason = "发送进程中断，结果未知"
-    if now - since >= SAME_UUID_HOLDS:
+    if not attempt.settles or now - since >= SAME_UUID_HOLDS:
         return Step(Status.UNKNOWN, reason=reason)
     return Step(Status.PENDING, now, since, reason=reason)
 
@@ -108,12 +123,13 @@ def _later(attempt: Attempt, error: TemporaryError, now: datetime, jitter: float
         since = attempt.started_at
     wait = error.retry_after_s if error.retry_after_s is not None else backoff_s(attempt.attempts, jitter)
     due = now + timedelta(seconds=wait)
-    if since is not None and due - since >= SAME_UUID_HOLDS:
+    if since is not None and (not attempt.settles or due - since >= SAME_UUID_HOLDS):
         return Step(Status.UNKNOWN, maybe_sent_at=since, code=error.code, reason=error.reason)
     if attempt.attempts >= MAX_ATTEMPTS and not error.whole_app:
         status = Status.FAILED if since is None else Status.UNKNOWN
         return Step(status, maybe_sent_at=since, code=error.code, reason=error.reason)
-    return Step(Status.PENDING, due, since, code=error.code, reason=error.reason)
+    # A limit is the app's, not this receiver's.
+    return Step(Status.PENDING, due, since, code=error.code, reason=error.reason, counts=not error.whole_app)
 
 
 def _refused(attempt: Attempt, error: SendError) -> Step:

@@ -3,17 +3,20 @@
 BotError
 ├── ConfigError        exit 2, the key and the cure
 ├── UsageError         exit 1: what was asked for cannot be done, and what to do instead
+├── StoreError         stop; what is committed waits
 ├── DigestError        no edition; the file, the line, the reason
 ├── SignatureError     answer 401 or 400, count, go on
 ├── ActionError        an old or foreign button value: a kind toast
 └── SendError
     ├── TemporaryError   this delivery, later
     ├── ReceiverError    this receiver never, until it returns
-    ├── CardError        this card never
+    ├── CardError        this card in another form, or never
     └── AppError         nobody, until a human acts
 """
 
 from datetime import datetime
+
+from bot.domain.ladder import Rung
 
 
 class BotError(Exception):
@@ -30,6 +33,10 @@ class ConfigError(BotError):
 
 class UsageError(BotError):
     """A command or request that cannot be carried out."""
+
+
+class StoreError(BotError):
+    """The database takes no more writes. What was committed is there; what was not never happened."""
 
 
 class DigestError(BotError):
@@ -92,7 +99,17 @@ class ReceiverError(SendError):
 
 
 class CardError(SendError):
-    """The platform refuses this content, whoever the receiver is."""
+    """The platform refuses this content in this form. `least`: the first other form that may pass, None if none may.
+
+    `for_all`: the content is the cause, so nobody will get it so; otherwise it may be this receiver's alone.
+    """
+
+    def __init__(
+        self, code: int, reason: str, *, log_id: str = "", least: Rung | None = None, for_all: bool = True
+    ) -> None:
+        super().__init__(code, reason, log_id=log_id)
+        self.least = least
+        self.for_all = for_all
 
 
 class AppError(SendError):

@@ -2,31 +2,33 @@
 
 import asyncio
 import contextlib
+import hashlib
 import logging
-import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.delivery import Accepted, next_step, put_back
-from bot.domain.errors import AppError, CardError, ReceiverError, SendError, TemporaryError
+from bot.domain.audience import Kind
+from bot.domain.delivery import Accepted
+from bot.domain.errors import AppError, SendError, TemporaryError
 from bot.domain.rate import Rate
 from bot.log import bind
 from bot.ports import CardSender
-from bot.store import editions, ledger, outbox, pace, pauses, subscribers
+from bot.services.calls import CallCounter
+from bot.services.outcomes import Outcome, Outcomes
+from bot.store import claiming, editions, pace, pauses
+from bot.store.claiming import Claimed
 from bot.store.engine import Store, Transaction
-from bot.store.outbox import Claimed
 
 log = logging.getLogger(__name__)
 
 CLAIMED = 48  # held at once: enough to keep the lanes busy while a turn is written
+FEW = CLAIMED // 2  # while more are in hand, what was sent is written many at a time
 LANES = 10  # on the wire at once: 50 a second at 200 ms each; the pool costs more with every further one
 IDLE_S = 0.5
 LONGEST_LOOK_AHEAD_S = 2.0  # a claim may wait for its slot no longer than this, so that leases stay short
-REFUSALS_BEFORE_STOP = 3
-
-Outcome = tuple[Claimed, Accepted | SendError | None]  # None: the request never left
+HOOK_RATE = Rate.within(4, 90)  # of one custom bot: 5 a second and 100 a minute are allowed (custom bot guide, 2025-03)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +43,26 @@ class Deliverer:
     """The sending loop of one process. Each turn is one transaction: settle what has ended, claim what is next."""
 
     def __init__(
-        self, store: Store, sender: CardSender, clock: Callable[[], datetime], rate: Rate, per_receiver: Rate
+        self,
+        store: Store,
+        senders: Mapping[Kind, CardSender],
+        outcomes: Outcomes,
+        calls: CallCounter,
+        clock: Callable[[], datetime],
+        rate: Rate,
+        per_receiver: Rate,
     ) -> None:
         self._store = store
-        self._sender = sender
+        self._senders = senders
+        self._outcomes = outcomes
+        self._calls = calls
         self._clock = clock
         self._rate = rate
         self._per_receiver = per_receiver
         self._lanes = asyncio.Semaphore(LANES)
         self._news = asyncio.Event()
         self._ended: list[Outcome] = []
-        self._claimed = 0
+        self._in_hand = 0  # claimed and not ended
         self._stopping = False
         self._halted = False  # the platform said stop: claims that wait for their slot go back
 
@@ -68,19 +79,19 @@ class Deliverer:
         """Send what is due until `stop`. What has ended is written even if this is cancelled."""
         try:
             async with asyncio.TaskGroup() as tasks:
-                while not self._stopping or self._claimed:
+                while not self._stopping or self._in_hand or self._ended:
                     idle_s = await self._take_turn(tasks)
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(self._news.wait(), idle_s)
         finally:
-            await asyncio.shield(self._store.write(self._settle, self._ended, self._clock()))
+            await asyncio.shield(self._store.write(self._outcomes.write, self._ended, self._clock()))
 
     async def _take_turn(self, tasks: asyncio.TaskGroup) -> float:
         self._news.clear()
         ended, self._ended = self._ended, []
-        room = 0 if self._stopping else CLAIMED - self._claimed + len(ended)
+        room = 0 if self._stopping else CLAIMED - self._in_hand
         turn = await asyncio.shield(self._store.write(self._turn, ended, room, self._clock()))
-        self._claimed += len(turn.slots) - len(ended)
+        self._in_hand += len(turn.slots)
         self._halted &= not turn.slots
         for claimed, wait_s in turn.slots:
             tasks.create_task(self._deliver(claimed, wait_s))
@@ -88,22 +99,33 @@ class Deliverer:
 
     def _turn(self, tx: Transaction, ended: Sequence[Outcome], room: int, now: datetime) -> Turn:
         """Claim and reserve together, so that no slot is without a claim and no claim without a slot."""
-        self._settle(tx, ended, now)
-        outbox.revive(tx, now)
-        if room == 0 or pauses.of_queue(tx, now):
+        self._outcomes.write(tx, ended, now)
+        self._calls.write(tx, now)
+        claiming.revive(tx, now)
+        pause = pauses.of_queue(tx, now)
+        if room == 0 or (pause and not pause.is_by_hand):
             return Turn([])
         wait_s = pace.wait_s(tx, pace.APP, now)
         if wait_s > LONGEST_LOOK_AHEAD_S:
             return Turn([], wait_s - LONGEST_LOOK_AHEAD_S / 2)
-        claims = outbox.claim(tx, room, now)
+        claims = claiming.claim(tx, room, now, pushed=pause is None)
         if not claims:
             editions.finish(tx, now)
             return Turn([])
-        first_s = pace.reserve(tx, [pace.APP], len(claims), self._rate, now)[0]
-        keys = [f"{one.receiver.kind}:{one.receiver.id}" for one in claims]
-        own_s = pace.reserve(tx, keys, 1, self._per_receiver, now)
-        waits = [max(first_s + n * self._rate.interval_s, own, 0.0) for n, own in enumerate(own_s)]
-        return Turn(list(zip(claims, waits, strict=True)))
+        return Turn(self._slots(tx, claims, now))
+
+    def _slots(self, tx: Transaction, claims: Sequence[Claimed], now: datetime) -> list[tuple[Claimed, float]]:
+        """Each claim with the seconds until its slot: the app's own next one, and its receiver's."""
+        hooks = [one for one in claims if one.receiver.kind is Kind.WEBHOOK]
+        slots = list(zip(hooks, _reserved(tx, hooks, HOOK_RATE, now), strict=True))
+        calls = [one for one in claims if one.receiver.kind is not Kind.WEBHOOK]
+        if calls:
+            first_s = pace.reserve(tx, [pace.APP], len(calls), self._rate, now)[0]
+            for number, (one, own_s) in enumerate(
+                zip(calls, _reserved(tx, calls, self._per_receiver, now), strict=True)
+            ):
+                slots.append((one, max(first_s + number * self._rate.interval_s, own_s)))
+        return [(one, max(wait_s, 0.0)) for one, wait_s in slots]
 
     async def _deliver(self, claimed: Claimed, wait_s: float) -> None:
         outcome = None
@@ -116,46 +138,25 @@ class Deliverer:
                     _report(claimed, outcome, time.monotonic() - started, wait_s)
         self._halted |= isinstance(outcome, AppError) or (isinstance(outcome, TemporaryError) and outcome.whole_app)
         self._ended.append((claimed, outcome))
-        self._news.set()
+        self._in_hand -= 1
+        if self._in_hand <= FEW or not isinstance(outcome, Accepted):
+            self._news.set()
 
     async def _attempt(self, claimed: Claimed) -> Accepted | SendError:
+        if not claimed.attempt.may_go(self._clock()):  # it lay too long, behind a pause or while nothing ran
+            return TemporaryError(0, "上次发送结果未知，再发可能重复")
         try:
-            return Accepted(await self._sender.send(claimed.receiver, claimed.body, claimed.uuid))
+            sender = self._senders[claimed.receiver.kind]
+            return Accepted(await sender.send(claimed.receiver, claimed.body, claimed.uuid, claimed.rung))
         except SendError as exc:
             return exc
 
-    def _settle(self, tx: Transaction, ended: Sequence[Outcome], now: datetime) -> None:
-        for claimed, outcome in ended:
-            if outcome is None:
-                outbox.settle(tx, claimed, put_back(claimed.attempt, now), now)
-            elif outbox.settle(tx, claimed, next_step(claimed.attempt, outcome, now, random.random()), now):
-                self._react(tx, claimed, outcome, now)
-            else:
-                log.warning("lease_lost", extra={"delivery": claimed.id})
 
-    def _react(self, tx: Transaction, claimed: Claimed, outcome: Accepted | SendError, now: datetime) -> None:
-        """What an outcome means beyond its own delivery."""
-        match outcome:
-            case ReceiverError():
-                subscribers.pause(tx, claimed.receiver, outcome.reason, now)
-                outbox.cancel(tx, claimed.receiver, outcome.reason)
-            case AppError():
-                self._pause_queue(tx, outcome, now)
-            case TemporaryError() if outcome.whole_app:
-                pace.hold(tx, pace.APP, outcome.retry_after_s or 0.0, now)
-            case CardError() if claimed.push_id is not None:
-                self._stop_bad_push(tx, claimed.push_id, outcome, now)
-
-    def _pause_queue(self, tx: Transaction, error: AppError, now: datetime) -> None:
-        if pauses.begin(tx, pauses.QUEUE, error.code, error.reason, now, error.until):
-            log.error("queue_paused", extra={"code": error.code, "reason": error.reason, "until": error.until})
-
-    def _stop_bad_push(self, tx: Transaction, push: int, error: CardError, now: datetime) -> None:
-        """A refused card is refused for everybody: a few identical answers stop the rest, unsent."""
-        if ledger.failures(tx, push, error.code) < REFUSALS_BEFORE_STOP:
-            return
-        if pauses.begin(tx, f"{pauses.PUSH}{push}", error.code, error.reason, now):
-            log.error("push_stopped", extra={"push": push, "code": error.code, "reason": error.reason})
+def _reserved(tx: Transaction, claims: Sequence[Claimed], rate: Rate, now: datetime) -> list[float]:
+    """Seconds until each receiver may get its next message. A webhook's address is no name for a row."""
+    ids = [one.receiver.id for one in claims]
+    keys = [hashlib.sha256(one.encode()).hexdigest() if rate is HOOK_RATE else one for one in ids]
+    return pace.reserve(tx, keys, 1, rate, now) if keys else []
 
 
 def _report(claimed: Claimed, outcome: Accepted | SendError, took_s: float, wait_s: float) -> None:

@@ -1,5 +1,6 @@
 """The code table."""
 
+from bot.domain.ladder import Rung
 from bot.feishu.codes import _ROWS, CODES, Reaction, lookup
 
 
@@ -16,8 +17,13 @@ def test_limits_are_limits():
 
 
 def test_an_unknown_code_is_never_retried_blindly():
-    """It counts as a refusal of the content."""
-    assert lookup(123456).reaction is Reaction.CARD
+    """It refuses this form for this receiver: another form may be tried, the same one never again."""
+    assert (lookup(123456).reaction, lookup(123456).least) == (Reaction.FORM, Rung.LIGHT)
+
+
+def test_what_an_audit_refuses_has_no_other_form():
+    """The words are the cause, and a post would carry the same ones."""
+    assert [lookup(code).least for code in (230022, 230028)] == [None, None]
 
 
 def test_every_row_names_its_page_and_speaks_chinese():
