@@ -34,6 +34,7 @@ RATES = {
     "Media.adownload": (5, 1.2),
     "AppTableRecord.asearch": (20, 1.2),
     "Chat.aget": (50, 1.2),
+    "Chat.alist": (50, 1.2),
 }
 
 Json = dict[str, Any]
@@ -153,6 +154,10 @@ class FeishuDocuments:
     async def chat(self, chat_id: str) -> Json:
         """A group as its members see it."""
         return await self._data("Chat.aget", chat_id, lambda sdk: sdk.GetChatRequest.builder().chat_id(chat_id))
+
+    async def chats(self) -> list[Json]:
+        """All groups that the bot is in."""
+        return await self._items("Chat.alist", "chats", lambda sdk: sdk.ListChatRequest.builder().page_size(100))
 
     async def _items(self, method: str, what: str, ask: Ask) -> list[Json]:
         """Every page; an empty one may be followed by others."""

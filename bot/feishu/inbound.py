@@ -5,13 +5,39 @@ Source: feishu-platform notes 6.1, 7.4, 8.
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from bot.domain.inbound import BotAdded, BotRemoved, CardAction, ChatEntered, Inbound, MessageReceived, Unknown
+from bot.domain.inbound import (
+    BotAdded,
+    BotRemoved,
+    CardAction,
+    ChatChanged,
+    ChatEntered,
+    Inbound,
+    MembersLeft,
+    MessageReceived,
+    MessagesRead,
+    PersonLeft,
+    Unknown,
+)
+from bot.feishu.event_shapes import (
+    Changed,
+    Chat,
+    Clicked,
+    Gone,
+    Members,
+    Menu,
+    Message,
+    Read,
+    Received,
+)
 
 CARD_ACTION = "card.action.trigger"
+# PostgreSQL keeps no NUL in a text, and no name or word of anybody has one.
+_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 _MENTION = re.compile(r"@_(user_\d+|all)")
 
 
@@ -29,116 +55,116 @@ class Envelope(msgspec.Struct):
     event: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class _Ids(msgspec.Struct):
-    open_id: str
-
-
-class _Sender(msgspec.Struct):
-    sender_id: _Ids
-    sender_type: str = "user"
-
-
-class _Mention(msgspec.Struct):
-    key: str
-
-
-class _Message(msgspec.Struct):
-    message_id: str
-    chat_id: str
-    chat_type: str
-    message_type: str
-    content: str = ""
-    mentions: list[_Mention] | None = None
-
-
-class _Received(msgspec.Struct):
-    sender: _Sender
-    message: _Message
-
-
-class _Chat(msgspec.Struct):
-    chat_id: str
-    operator_id: _Ids | None = None
-    name: str | None = None
-
-
-class _Operator(msgspec.Struct):
-    operator_id: _Ids
-
-
-class _Menu(msgspec.Struct):
-    operator: _Operator
-    event_key: str
-
-
-class _Context(msgspec.Struct):
-    open_chat_id: str = ""
-
-
-class _Action(msgspec.Struct):
-    value: Any = None
-
-
-class _Clicked(msgspec.Struct):
-    operator: _Ids
-    action: _Action
-    context: _Context = msgspec.field(default_factory=_Context)
-
-
 def envelope_of(plain: bytes) -> Envelope:
     """The envelope of a decrypted body. Raises msgspec.DecodeError if it is none."""
-    return msgspec.json.decode(plain, type=Envelope)
+    return msgspec.json.decode(_NUL.sub(rb"\1", plain), type=Envelope)
 
 
 def parse(envelope: Envelope) -> Inbound:
     """The event inside an envelope."""
     header = envelope.header
-    try:
-        match header.event_type:
-            case "im.message.receive_v1":
-                return _received(header, msgspec.json.decode(envelope.event, type=_Received))
-            case "im.chat.access_event.bot_p2p_chat_entered_v1":
-                chat = _chat(envelope)
-                return ChatEntered(header.event_id, _operator(chat))
-            case "im.chat.member.bot.added_v1":
-                chat = _chat(envelope)
-                return BotAdded(header.event_id, _operator(chat), chat.chat_id, chat.name or "")
-            case "im.chat.member.bot.deleted_v1" | "im.chat.disbanded_v1":
-                dissolved = header.event_type == "im.chat.disbanded_v1"
-                return BotRemoved(header.event_id, _chat(envelope).chat_id, dissolved)
-            case "application.bot.menu_v6":
-                # The keys of the menu are words that the chat understands too.
-                chosen = msgspec.json.decode(envelope.event, type=_Menu)
-                who = chosen.operator.operator_id.open_id
-                return MessageReceived(header.event_id, who, "", private=True, text=chosen.event_key)
-            case _ if header.event_type == CARD_ACTION:
-                clicked = msgspec.json.decode(envelope.event, type=_Clicked)
-                return CardAction(
-                    header.event_id, clicked.operator.open_id, clicked.context.open_chat_id, clicked.action.value
-                )
-    except msgspec.DecodeError:
-        pass
+    read = _READ.get(header.event_type)
+    if read is not None:
+        try:
+            return read(header, envelope.event)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
     return Unknown(header.event_id, header.event_type)
 
 
-def _received(header: Header, received: _Received) -> Inbound:
+def _received(header: Header, event: msgspec.Raw) -> Inbound:
+    received = msgspec.json.decode(event, type=Received)
     message = received.message
     if received.sender.sender_type != "user":
         return Unknown(header.event_id, header.event_type)  # bots do not subscribe, and never answer each other
+    # Older payloads do not say what was mentioned: then it may be us.
+    spoken_to = [one.id for one in message.mentions or () if one.id and one.mentioned_type in {"bot", ""}]
     return MessageReceived(
-        # The platform may repeat a message under a new event id: the message itself is the identity. Source: 7.5.
-        f"message:{message.message_id}",
+        header.event_id,
         received.sender.sender_id.open_id,
         message.chat_id,
         message.chat_type == "p2p",
         _text(message),
+        message.message_id,
+        tuple(one.open_id for one in spoken_to),
     )
 
 
-def _text(message: _Message) -> str:
+def _entered(header: Header, event: msgspec.Raw) -> Inbound:
+    return ChatEntered(header.event_id, _operator(_chat(event)))
+
+
+def _added(header: Header, event: msgspec.Raw) -> Inbound:
+    chat = _chat(event)
+    return BotAdded(header.event_id, _operator(chat), chat.chat_id, chat.name or "", chat.external)
+
+
+def _removed(header: Header, event: msgspec.Raw) -> Inbound:
+    return BotRemoved(header.event_id, _chat(event).chat_id, dissolved=header.event_type == "im.chat.disbanded_v1")
+
+
+def _changed(header: Header, event: msgspec.Raw) -> Inbound:
+    changed = msgspec.json.decode(event, type=Changed)
+    after = changed.after_change
+    voice = after.moderation_permission
+    owner = after.owner_id.open_id if after.owner_id else None
+    muted = None if voice is None else voice != "all_members"
+    return ChatChanged(header.event_id, changed.chat_id, after.name, owner, muted)
+
+
+def _members_left(header: Header, event: msgspec.Raw) -> Inbound:
+    left = msgspec.json.decode(event, type=Members)
+    return MembersLeft(header.event_id, left.chat_id, tuple(one.user_id.open_id for one in left.users))
+
+
+def _person_left(header: Header, event: msgspec.Raw) -> Inbound:
+    return PersonLeft(header.event_id, msgspec.json.decode(event, type=Gone).object.open_id)
+
+
+def _were_read(header: Header, event: msgspec.Raw) -> Inbound:
+    read = msgspec.json.decode(event, type=Read)
+    return MessagesRead(header.event_id, read.reader.reader_id.open_id, tuple(read.message_id_list))
+
+
+def _menu(header: Header, event: msgspec.Raw) -> Inbound:
+    """The keys of the menu are words that the chat understands too."""
+    chosen = msgspec.json.decode(event, type=Menu)
+    who = chosen.operator.operator_id.open_id
+    return MessageReceived(header.event_id, who, "", private=True, text=chosen.event_key)
+
+
+def _clicked(header: Header, event: msgspec.Raw) -> Inbound:
+    clicked = msgspec.json.decode(event, type=Clicked)
+    action, context = clicked.action, clicked.context
+    return CardAction(
+        header.event_id,
+        clicked.operator.open_id,
+        context.open_chat_id,
+        action.value,
+        context.open_message_id,
+        action.form_value,
+    )
+
+
+_READ: dict[str, Callable[[Header, msgspec.Raw], Inbound]] = {
+    "im.message.receive_v1": _received,
+    "im.chat.access_event.bot_p2p_chat_entered_v1": _entered,
+    "im.chat.member.bot.added_v1": _added,
+    "im.chat.member.bot.deleted_v1": _removed,
+    "im.chat.disbanded_v1": _removed,
+    "im.chat.updated_v1": _changed,
+    "im.chat.member.user.deleted_v1": _members_left,
+    "contact.user.deleted_v3": _person_left,
+    "im.message.message_read_v1": _were_read,
+    "application.bot.menu_v6": _menu,
+    CARD_ACTION: _clicked,
+}
+
+
+def _text(message: Message) -> str:
     try:
         content = json.loads(message.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     if not isinstance(content, dict):
         return ""
@@ -153,9 +179,9 @@ def _post_text(content: dict[str, Any]) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _chat(envelope: Envelope) -> _Chat:
-    return msgspec.json.decode(envelope.event, type=_Chat)
+def _chat(event: msgspec.Raw) -> Chat:
+    return msgspec.json.decode(event, type=Chat)
 
 
-def _operator(chat: _Chat) -> str:
+def _operator(chat: Chat) -> str:
     return chat.operator_id.open_id if chat.operator_id else ""

@@ -24,7 +24,7 @@ NAMES = {
     "docx.v1": ("Document", "DocumentBlock", "GetDocumentRequest", "ListDocumentBlockRequest"),
     "drive.v1": ("Media", "DownloadMediaRequest"),
     "bitable.v1": ("AppTableRecord", "SearchAppTableRecordRequest"),
-    "im.v1": ("Chat", "GetChatRequest"),
+    "im.v1": ("Chat", "GetChatRequest", "ListChatRequest"),
 }
 _EMPTIED = re.compile(r"lark_oapi(\.api(\.[a-z_]+(\.v\d+(\.(model|resource))?)?)?)?")
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
