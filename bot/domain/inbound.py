@@ -6,13 +6,18 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class MessageReceived:
-    """A message to the bot. `text` is plain, mentions taken out."""
+    """A message to the bot. `text` is plain, mentions taken out; "" for a picture and the like.
+
+    `message_id` "" where a tap on the menu stands for a message. `mentioned`: who else but people is spoken to.
+    """
 
     event_id: str
     sender: str
     chat_id: str
     private: bool
     text: str
+    message_id: str = ""
+    mentioned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,7 @@ class BotAdded:
     operator: str
     chat_id: str
     name: str
+    external: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +49,55 @@ class BotRemoved:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatChanged:
+    """A group has another name, owner, or rule of who may speak. None: that is as it was."""
+
+    event_id: str
+    chat_id: str
+    name: str | None = None
+    owner: str | None = None
+    muted: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MembersLeft:
+    """People are no longer in a group."""
+
+    event_id: str
+    chat_id: str
+    people: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLeft:
+    """A person is no longer in the company."""
+
+    event_id: str
+    person: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesRead:
+    """Somebody has read messages of ours in the private chat."""
+
+    event_id: str
+    reader: str
+    message_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CardAction:
-    """A click on a button. `value` is what the button carries, unchecked."""
+    """A click on a button. `value` and `form_value` are what the callback carries, unchecked.
+
+    `message_id`: the card in which it was; "" where the platform does not say.
+    """
 
     event_id: str
     operator: str
     chat_id: str
     value: Any
+    message_id: str = ""
+    form_value: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +108,38 @@ class Unknown:
     kind: str
 
 
-Inbound = MessageReceived | ChatEntered | BotAdded | BotRemoved | CardAction | Unknown
+Inbound = (
+    MessageReceived
+    | ChatEntered
+    | BotAdded
+    | BotRemoved
+    | ChatChanged
+    | MembersLeft
+    | PersonLeft
+    | MessagesRead
+    | CardAction
+    | Unknown
+)
+
+
+def identities(inbound: Inbound) -> tuple[str, ...]:
+    """Under which names it is known when it comes again.
+
+    A message may be repeated under a new event id: the message itself is the identity too. Source: feishu-platform
+    notes 7.5.
+    """
+    if isinstance(inbound, MessageReceived) and inbound.message_id:
+        return inbound.event_id, f"message:{inbound.message_id}"
+    return (inbound.event_id,)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the person who clicked sees at once; None shows nothing."""
+    """What the person who clicked sees at once; None shows nothing.
+
+    `card` takes the place of the one that was clicked, for everybody who sees it.
+    """
 
     toast: str | None = None
     tone: str = "info"  # info, success, warning or error
+    card: dict[str, Any] | None = None

@@ -1,33 +1,70 @@
 """Interacting: one inbound event → one transaction → one answer. What follows is an outbox row, never a call."""
 
-import hashlib
+import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from typing import Any
 
-from bot.cards.actions import SetGroupSubscription, SetSubscription, decode
-from bot.cards.notice_cards import goodbye_card, help_card, subscribed_card, welcome_card
-from bot.cards.render import Card
+from anyio.to_thread import run_sync
+
 from bot.cards.templates import CardTemplates
-from bot.domain.audience import Kind, Receiver, SubscriptionStatus
-from bot.domain.commands import Command, understand
-from bot.domain.errors import ActionError
-from bot.domain.inbound import Answer, BotAdded, BotRemoved, CardAction, ChatEntered, Inbound, MessageReceived, Unknown
+from bot.domain.audience import Kind, Receiver
+from bot.domain.commands import Command
+from bot.domain.inbound import (
+    Answer,
+    BotAdded,
+    BotRemoved,
+    CardAction,
+    ChatChanged,
+    ChatEntered,
+    Inbound,
+    MembersLeft,
+    MessageReceived,
+    MessagesRead,
+    PersonLeft,
+    Unknown,
+    identities,
+)
 from bot.domain.series import Series
+from bot.services.admin_words import AdminWords, Editors
+from bot.services.clicking import Clicking
+from bot.services.group_checks import AskChat, GroupChecks
+from bot.services.groups import Groups, Listed
+from bot.services.links import PreferenceLinks
 from bot.services.publish import Publisher
-from bot.store import audit, editions, inbox, outbox, subscribers
+from bot.services.reading import Reading
+from bot.services.replies import Replies
+from bot.services.searching import search
+from bot.services.status import status
+from bot.services.subscribing import Actor, Subscribing
+from bot.services.talking import Talking, Told
+from bot.store import followups, inbox, preferences
 from bot.store.engine import Store, Transaction
+from bot.store.subscribers import ACTIVE
 
 log = logging.getLogger(__name__)
 
-ACTIVE, PAUSED, UNSUBSCRIBED = SubscriptionStatus
-OLD_CARD = Answer("此卡片已过期，请使用最新一期", "warning")
-NOT_YOURS = Answer("只有请我进群的人或管理员可以为本群设置，您可以自己订阅", "warning")
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What an Interactor has besides its own parts, where the service has it.
+
+    `ask_chat`: a group as the platform describes it; without it only who brought the bot decides for a group.
+    `bot_id`: the bot's own open_id once it is known, to tell a message to us from one to another bot.
+    """
+
+    ask_chat: AskChat | None = None
+    bot_id: Callable[[], str | None] = lambda: None
+    links: PreferenceLinks | None = None
+    editors: Editors = field(default_factory=Editors)
+    monthly_calls: int = 0
 
 
 class Interactor:
-    """Answers people: subscribe, leave, help."""
+    """Answers people: whatever they say or press in the chat, over whichever transport it came."""
 
     def __init__(
         self,
@@ -37,151 +74,136 @@ class Interactor:
         publisher: Publisher,
         admins: Collection[str],
         wake: Callable[[], None],
+        around: Around | None = None,
     ) -> None:
+        self._around = around or Around()
         self._store = store
-        self._templates = templates
-        self._series = {one.id: one for one in series}
-        self._publisher = publisher
-        self._admins = frozenset(admins)
         self._wake = wake
+        self._news = asyncio.Event()
+        self.counts: Counter[str] = Counter()
+        """Events by kind, those that mean nothing to us under their own name."""
+        self.replies = Replies(templates, series, publisher, self._around.links)
+        self.subscribing = Subscribing(self.replies)
+        reading = Reading(self.replies)
+        admin = AdminWords(self.replies, reading, admins, self._around.editors)
+        self._groups = Groups(self.replies, admins, can_ask=self._around.ask_chat is not None)
+        self._talking = Talking(self.replies, reading, self.subscribing, admin)
+        self._clicking = Clicking(self.replies, reading, self.subscribing, admin, self._groups)
 
     async def handle(self, inbound: Inbound, now: datetime) -> Answer:
         """Apply an event once and answer it; the same event again gets the same answer and does nothing."""
-        if isinstance(inbound, Unknown):
-            log.info("event_ignored", extra={"event_id": inbound.event_id, "kind": inbound.kind[:100]})
+        kind = inbound.kind[:100] if isinstance(inbound, Unknown) else type(inbound).__name__
+        self.counts[kind] += 1
+        if isinstance(inbound, Unknown | MessagesRead):
+            log.info("event_ignored", extra={"event_id": inbound.event_id, "kind": kind})
             return Answer()
-        answer, new = await self._store.write(self._once, inbound, now)
-        kind = type(inbound).__name__
+        looked_up = await self._look_up(inbound, now)
+        answer, new = await self._store.write(self._once, inbound, looked_up, now)
         log.info("event_handled" if new else "event_repeated", extra={"event_id": inbound.event_id, "kind": kind})
         if new:
             self._wake()
+            self._news.set()
         return answer
 
-    def _once(self, tx: Transaction, inbound: Inbound, now: datetime) -> tuple[Answer, bool]:
-        stored = inbox.answer_of(tx, inbound.event_id)
-        if stored is not None:
-            return Answer(**stored), False
-        answer = self._act(tx, inbound, now)
-        inbox.remember(tx, inbound.event_id, asdict(answer), now)
+    async def run(self, clock: Callable[[], datetime]) -> None:
+        """Finish what was promised after an answer, until cancelled. Nothing to do where the platform is not asked."""
+        checks = self._checks()
+        if checks is not None:
+            await checks.run(self._news, clock, self._wake)
+
+    async def keep_promises(self, now: datetime) -> int:
+        """One turn of `run`. Returns how many are done."""
+        checks = self._checks()
+        return 0 if checks is None else await checks.keep_all(now)
+
+    async def reconcile(self, listed: Callable[[], Awaitable[Sequence[Listed]]], now: datetime) -> None:
+        """Make our groups those of the platform's own list: once a day, since some events never come."""
+        new, lost, back = await self._store.write(self._groups.reconcile, await listed(), now)
+        log.info("groups_reconciled", extra={"new": new, "lost": lost, "back": back})
+
+    def _checks(self) -> GroupChecks | None:
+        ask = self._around.ask_chat
+        if ask is None:
+            return None
+        return GroupChecks(self._store, self.replies, self._groups, self._clicking, self._say_in_group, ask)
+
+    async def _look_up(self, inbound: Inbound, now: datetime) -> Told | Any:
+        """What takes longer than a transaction may: searches and figures are read before it."""
+        if isinstance(inbound, CardAction):
+            sought = self._clicking.sought(inbound)
+            return sought and await self._store.read(search, self.replies.series, sought.query, sought.page)
+        if not isinstance(inbound, MessageReceived):
+            return None
+        order = self._talking.order(inbound, now)
+        found = figures = None
+        if order.command is Command.SEARCH and order.rest:
+            found = await self._store.read(search, self.replies.series, order.rest, 1)
+        elif order.command is Command.FIGURES:
+            figures = await run_sync(self._figures, now)
+        return Told(inbound, order, found, figures)
+
+    def _figures(self, now: datetime) -> Mapping[str, Any]:
+        return status(self._store, tuple(self.replies.series.values()), self._around.monthly_calls, now)
+
+    def _once(self, tx: Transaction, inbound: Inbound, looked_up: Any, now: datetime) -> tuple[Answer, bool]:
+        names = identities(inbound)
+        for name in names:
+            stored = inbox.answer_of(tx, name)
+            if stored is not None:
+                return Answer(**stored), False
+        answer = self._act(tx, inbound, looked_up, now)
+        for name in names:
+            inbox.remember(tx, name, asdict(answer), now)
         return answer, True
 
-    def _act(self, tx: Transaction, inbound: Inbound, now: datetime) -> Answer:
+    def _act(self, tx: Transaction, inbound: Inbound, looked_up: Any, now: datetime) -> Answer:
         match inbound:
             case CardAction():
-                return self._clicked(tx, inbound, now)
+                by = Actor(inbound.operator, now, inbound.form_value)
+                return self._clicking.clicked(tx, inbound, looked_up, by)
             case MessageReceived(private=True):
-                self._told(tx, inbound, Receiver(Kind.USER, inbound.sender), now)
+                self._talking.told(tx, looked_up, Receiver(Kind.USER, inbound.sender), now, may=True)
             case MessageReceived():
-                self._told(tx, inbound, Receiver(Kind.GROUP, inbound.chat_id), now)
+                self._told_in_group(tx, looked_up, now)
             case ChatEntered():
                 self._welcome(tx, Receiver(Kind.USER, inbound.operator), now)
             case BotAdded():
-                group = Receiver(Kind.GROUP, inbound.chat_id)
-                subscribers.ensure(tx, group, now, name=inbound.name, added_by=inbound.operator)
-                subscribers.resume(tx, group, now)
-                self._post(tx, f"added:{inbound.event_id}", group, self._welcome_card(Kind.GROUP), now)
+                self._groups.added(tx, inbound, now)
             case BotRemoved():
-                group = Receiver(Kind.GROUP, inbound.chat_id)
-                reason = "群已解散" if inbound.dissolved else "机器人已被移出群"
-                subscribers.pause(tx, group, reason, now)
-                outbox.cancel(tx, group, reason)
+                self._groups.removed(tx, inbound, now)
+            case ChatChanged():
+                self._groups.changed(tx, inbound, now)
+            case MembersLeft():
+                self._groups.members_left(tx, inbound)
+            case PersonLeft():
+                self._groups.person_left(tx, inbound.person, now)
         return Answer()
 
-    def _clicked(self, tx: Transaction, click: CardAction, now: datetime) -> Answer:
-        try:
-            action = decode(click.value)
-        except ActionError:
-            return OLD_CARD
-        series = self._series.get(action.series)
-        if series is None:
-            return OLD_CARD
-        match action:
-            case SetSubscription():
-                receiver = Receiver(Kind.USER, click.operator)
-            case SetGroupSubscription():
-                receiver = Receiver(Kind.GROUP, click.chat_id)
-                if not self._may_decide(tx, receiver, click.operator):
-                    return NOT_YOURS
-        return self._set(tx, receiver, series, now, on=action.on, actor=click.operator, event_id=click.event_id)
+    def _told_in_group(self, tx: Transaction, told: Told, now: datetime) -> None:
+        """A message in a group is for us if it speaks to us; to speak to all is not."""
+        message, me = told.message, self._around.bot_id()
+        if not message.mentioned or (me is not None and me not in message.mentioned):
+            return
+        if self._talking.is_for_admin(told.order):
+            self._talking.told(tx, told, Receiver(Kind.USER, message.sender), now, may=True)
+            return
+        may = self._groups.may_decide(tx, message.chat_id, message.sender, now)
+        may_write = self._groups.may_write(tx, message.chat_id, now)
+        if may_write is None or (may is None and self._talking.is_about(told.order)):
+            what = {"chat": message.chat_id, "person": message.sender, "text": message.text}
+            followups.promise(tx, message.event_id, what, now)
+        elif may_write:
+            self._talking.told_in_group(tx, told, now, may=bool(may))
 
-    def _told(self, tx: Transaction, message: MessageReceived, receiver: Receiver, now: datetime) -> None:
-        """Answer a typed text in the chat in which it was typed."""
-        subscribers.resume(tx, receiver, now)
-        order = understand(message.text, tuple(self._series.values()))
-        may = message.private or self._may_decide(tx, receiver, message.sender)
-        if order.command is Command.HELP or not may:
-            card = help_card(self._templates, series=tuple(self._series.values()))
-            self._post(tx, f"help:{message.event_id}", receiver, card, now)
-        elif order.series is None:
-            self._post(tx, f"choose:{message.event_id}", receiver, self._welcome_card(receiver.kind), now)
-        else:
-            on = order.command is Command.SUBSCRIBE
-            before = subscribers.status(tx, receiver, order.series.id)
-            self._set(tx, receiver, order.series, now, on=on, actor=message.sender, event_id=message.event_id)
-            if (before is ACTIVE) is on:  # nothing changed, but a typed word always gets an answer
-                self._confirm(tx, receiver, order.series, now, on=on, already=True, event_id=message.event_id)
-
-    def _set(
-        self, tx: Transaction, receiver: Receiver, series: Series, now: datetime, *, on: bool, actor: str, event_id: str
-    ) -> Answer:
-        """Make a subscription what it is wanted to be: a second click finds it so and only says it."""
-        before = subscribers.status(tx, receiver, series.id)
-        if on and before is ACTIVE:
-            return Answer(f"已经订阅过《{series.name}》了")
-        if not on and before in {None, UNSUBSCRIBED}:
-            return Answer(f"没有订阅《{series.name}》，不会收到推送")
-        wanted = ACTIVE if on else UNSUBSCRIBED
-        subscribers.set_status(tx, receiver, series.id, wanted, now)
-        audit.append(tx, now, actor, wanted, f"{series.id}:{receiver.kind}:{receiver.id}", before=before, after=wanted)
-        self._confirm(tx, receiver, series, now, on=on, already=False, event_id=event_id)
-        if not on:
-            outbox.cancel(tx, receiver, "已退订", series=series.id)
-            return Answer(f"已退订《{series.name}》，不会再收到推送", "success")
-        self._send_todays(tx, receiver, series, now)
-        return Answer(f"订阅成功，每天 {series.hours.push_at:%H:%M} 送达", "success")
-
-    def _confirm(
-        self,
-        tx: Transaction,
-        receiver: Receiver,
-        series: Series,
-        now: datetime,
-        *,
-        on: bool,
-        already: bool,
-        event_id: str,
-    ) -> None:
-        if on:
-            card = subscribed_card(self._templates, series=series, audience=receiver.kind, already=already)
-        else:
-            card = goodbye_card(self._templates, series=series, audience=receiver.kind)
-        self._post(tx, f"confirm:{event_id}", receiver, card, now)
-
-    def _send_todays(self, tx: Transaction, receiver: Receiver, series: Series, now: datetime) -> None:
-        """Who comes after today's push gets it at once, under the keys of that push: never a second copy."""
-        selection = subscribers.selection(tx, receiver, series.id)
-        for edition in self._publisher.latest_today(tx, series.id, now):
-            push = editions.push_id(tx, edition)
-            if push is not None:
-                ids = self._publisher.cards_of(tx, edition, selection, now)
-                outbox.enqueue_push(tx, push, receiver, ids, now)
+    def _say_in_group(self, tx: Transaction, message: MessageReceived, now: datetime, may: bool) -> None:
+        order = self._talking.order(message, now)
+        found = search(tx, self.replies.series, order.rest, 1) if order.command is Command.SEARCH else None
+        self._talking.told_in_group(tx, Told(message, order, found), now, may=may)
 
     def _welcome(self, tx: Transaction, person: Receiver, now: datetime) -> None:
         """Once a day, and not to somebody who has subscribed: the chat reports every opening."""
-        if any(subscribers.status(tx, person, series) is ACTIVE for series in self._series):
+        own = preferences.present_of_all(tx, person)
+        if any(one.status is ACTIVE for one in own.values()):
             return
-        day = f"{now:%Y-%m-%d}"
-        self._post(tx, f"welcome:{person.id}:{day}", person, self._welcome_card(Kind.USER), now)
-
-    def _welcome_card(self, audience: Kind) -> Card:
-        series = tuple(self._series.values())
-        name = series[0].name if len(series) == 1 else "日报机器人"
-        return welcome_card(self._templates, series=series, bot_name=name, audience=audience)
-
-    def _may_decide(self, tx: Transaction, group: Receiver, person: str) -> bool:
-        return person in self._admins or person == subscribers.added_by(tx, group)
-
-    def _post(self, tx: Transaction, key: str, receiver: Receiver, card: Card, now: datetime) -> None:
-        content = hashlib.sha256(card.body.encode()).hexdigest()
-        card_id = editions.save_card(tx, f"notice:{content}", card.body, now)
-        outbox.enqueue(tx, key, receiver, card_id, now)
+        key = f"welcome:{person.id}:{now:%Y-%m-%d}"
+        self.replies.post(tx, key, person, self.replies.welcome(Kind.USER), now)

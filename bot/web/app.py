@@ -1,17 +1,22 @@
 """The bot's pages and callbacks as one ASGI app."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from bot.web.webhook import Webhook
 
 
-def build_web(webhook: Webhook, ready: Callable[[], Awaitable[dict[str, bool]]]) -> Starlette:
-    """Routes. `ready` names what must work for the bot to do its job, and whether it does."""
+def build_web(
+    webhook: Webhook | None, ready: Callable[[], Awaitable[dict[str, bool]]], pages: Sequence[BaseRoute] = ()
+) -> Starlette:
+    """Routes. `webhook`: none where nothing can prove a callback. `ready` names what must work, and whether it does.
+
+    `pages`: what people open in a browser.
+    """
 
     async def healthz(_: Request) -> Response:
         return JSONResponse({"ok": True})
@@ -20,11 +25,7 @@ def build_web(webhook: Webhook, ready: Callable[[], Awaitable[dict[str, bool]]])
         checks = await ready()
         return JSONResponse(checks, status_code=200 if all(checks.values()) else 503)
 
-    return Starlette(
-        routes=[
-            Route("/feishu/events", webhook.endpoint, methods=["POST"]),
-            Route("/feishu/card", webhook.endpoint, methods=["POST"]),
-            Route("/healthz", healthz),
-            Route("/readyz", readyz),
-        ]
-    )
+    routes: list[BaseRoute] = [Route("/healthz", healthz), Route("/readyz", readyz)]
+    if webhook is not None:
+        routes += [Route(one, webhook.endpoint, methods=["POST"]) for one in ("/feishu/events", "/feishu/card")]
+    return Starlette(routes=[*routes, *pages])

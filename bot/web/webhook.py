@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 from bot.domain.errors import SignatureError
 from bot.domain.inbound import Answer, Inbound
 from bot.feishu import inbound, signature
+from bot.feishu.answers import body_of
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ class Webhook:
         self._check_token(envelope.header.token)
         self._check_age(request, envelope, now)
         answer = await self._handle(inbound.parse(envelope), now)
-        return JSONResponse(_body_of(answer))
+        return JSONResponse(body_of(answer))
 
     def _verify(self, request: Request, body: bytes) -> None:
         headers = request.headers
@@ -135,9 +136,3 @@ async def _read(request: Request) -> bytes:
     except ClientDisconnect:
         raise SignatureError(400, "body was cut off") from None
     return bytes(body)
-
-
-def _body_of(answer: Answer) -> dict[str, object]:
-    if answer.toast is None:
-        return {}
-    return {"toast": {"type": answer.tone, "content": answer.toast}}

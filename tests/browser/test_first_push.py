@@ -1,5 +1,6 @@
 """The first push as a reader lives it, in a browser, with the real bot behind the sandbox's page."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.integration.conftest import House, make_house
 from tests.integration.test_scheduler import lay_out
 
 pytestmark = [pytest.mark.anyio, pytest.mark.browser]
+SHOTS = Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else None  # where to keep pictures to look at
 PHONE = {"width": 390, "height": 844}
 
 
@@ -65,4 +67,29 @@ async def test_a_reader_subscribes_reads_and_leaves(house, page):
     await expect(page.locator("#toasts")).to_contain_text("已经订阅")
     await page.get_by_role("textbox").fill("退订")
     await page.get_by_role("textbox").press("Enter")
-    await expect(page.get_by_role("button", name="重新订阅")).to_be_visible()
+    await expect(page.get_by_role("button", name="撤销退订")).to_be_visible()
+
+
+async def test_a_reader_chooses_pauses_leaves_and_takes_it_back_without_typing(house, page):
+    """The digest's own button opens the form; what is saved is shown; leaving can be taken back with all of it."""
+    lay_out(house, datetime.now(UTC).date())
+    await house.publisher.publish_due(datetime.now(UTC))
+    await enter(page, house, "读者甲")
+    await page.get_by_role("button", name="订阅社区精选").click()
+    await expect(page.get_by_role("link", name="流水线气泡该怎么填")).to_be_visible()
+
+    await page.get_by_role("button", name="设置", exact=True).last.click()
+    await page.get_by_role("button", name="保存").wait_for()
+    await page.locator("select").filter(has_text="只看标题").last.select_option(label="只看标题")
+    await page.get_by_role("button", name="保存").last.click()
+    await expect(page.locator("#toasts")).to_contain_text("已保存")
+    await expect(page.get_by_text("全部栏目 · 只看标题")).to_be_visible()
+    await page.screenshot(path=SHOTS / "settings.png", full_page=True) if SHOTS else None
+
+    await page.get_by_role("button", name="暂停 3 天").last.click()
+    await expect(page.locator("#toasts")).to_contain_text("暂停到")
+    await page.get_by_role("button", name="现在恢复").last.click()
+    await expect(page.locator("#toasts")).to_contain_text("已恢复")
+    await page.get_by_role("button", name="退订").last.click()
+    await page.get_by_role("button", name="撤销退订").last.click()
+    await expect(page.locator("#toasts")).to_contain_text("已撤销退订")

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.cards.actions import SetGroupSubscription, SetSubscription, encode
+from bot.cards.actions import SetGroupSubscription, SetSubscription, UndoLeave, encode
 from bot.domain.audience import Kind, Receiver
 from bot.domain.delivery import Status
 from bot.store import ledger, subscribers
@@ -100,7 +100,7 @@ async def test_leaving_ends_the_pushes(running):
     await until(lambda: quiet(running))
 
     assert len(running.cards_to(open_id)) == before
-    assert "重新订阅" in running.cards_to(open_id)[-1].content
+    assert "撤销退订" in running.cards_to(open_id)[-1].content
 
 
 async def test_a_click_in_a_group_subscribes_the_person_not_the_group(running):
@@ -149,3 +149,45 @@ async def test_a_group_is_paused_when_the_bot_is_put_out_and_goes_on_when_it_is_
     await client.add_bot(group, operator=owner)
 
     assert running.store.read_now(subscribers.status, receiver, SERIES) == "active"
+
+
+async def test_the_form_of_the_settings_card_is_saved_and_shows_it(running):
+    """As the client sends it: the card turns into the new one, and pressing again says that nothing changed."""
+    open_id, card = await welcomed(running)
+    await running.sandbox.client.click(open_id, card, ON)
+    await running.sandbox.client.say(open_id, running.cards_to(open_id)[0].chat_id, "设置")
+    await until(lambda: quiet(running))
+    form = running.cards_to(open_id)[-1].message_id
+    filled = {"density": "full", "slot": "09:00", "zone": "default", "days": "workdays", "pause": ""}
+
+    saved = await running.sandbox.client.click(open_id, form, "save", form_value=filled)
+    again = await running.sandbox.client.click(open_id, form, "save", form_value=filled)
+
+    assert (saved.toast_text, saved.card_changed) == ("已保存", True)
+    assert again.toast_text == "没有改动"
+    assert '"initial_option":"09:00"' in running.cards_to(open_id)[-1].content
+
+
+async def test_leaving_is_taken_back_on_the_goodbye_itself(running):
+    """The card turns into the one of a subscription."""
+    open_id, card = await welcomed(running)
+    await running.sandbox.client.click(open_id, card, ON)
+    await running.sandbox.client.say(open_id, running.cards_to(open_id)[0].chat_id, "退订")
+    await until(lambda: quiet(running))
+
+    undone = await running.sandbox.client.click(
+        open_id, running.cards_to(open_id)[-1].message_id, encode(UndoLeave(SERIES))
+    )
+
+    assert (undone.toast_type, undone.card_changed) == ("success", True)
+    assert running.store.read_now(subscribers.status, Receiver(Kind.USER, open_id), SERIES) == "active"
+
+
+async def test_short_lines_arrive_as_texts(running):
+    """Where a card would be too much: the platform takes them."""
+    open_id, _ = await welcomed(running)
+    await running.sandbox.client.say(open_id, running.cards_to(open_id)[0].chat_id, "搜")
+    await until(lambda: quiet(running))
+
+    said = running.cards_to(open_id)[-1]
+    assert (said.msg_type, "想找什么" in said.content) == ("text", True)

@@ -4,11 +4,28 @@ import asyncio
 import json
 import time
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import httpx
 import pytest
 
+from bot.cards.actions import (
+    Decision,
+    Missed,
+    Resend,
+    Review,
+    SetGroupSubscription,
+    SetPause,
+    SetPreferences,
+    SetSubscription,
+    ShowEdition,
+    ShowHistory,
+    ShowResults,
+    ShowSettings,
+    UndoLeave,
+    encode,
+)
 from bot.domain.audience import Kind, Receiver
 from bot.feishu import signature
 from bot.services import manage
@@ -160,6 +177,53 @@ async def test_an_old_or_strange_button_gets_a_kind_answer(platform, value):
     assert answer.status_code == 200
     assert "已过期" in answer.json()["toast"]["content"]
     assert platform.status() is None
+
+
+STRANGE = [None, True, -1, 1e300, "x" * 5000, "\0", [], {"a": {}}]
+WHOLE = [
+    encode(action)
+    for action in (
+        SetSubscription(SERIES, on=True),
+        SetGroupSubscription(SERIES, on=True),
+        SetPreferences(SERIES),
+        SetPause(SERIES, date(2099, 1, 1)),
+        UndoLeave(SERIES, group=True),
+        ShowSettings(SERIES, group=True),
+        ShowEdition(SERIES, "2025-03-08"),
+        ShowHistory(SERIES, "2025-03-08.1"),
+        ShowResults("词", 1),
+        Review("ai/2025-03-08", 1, Decision.APPROVE),
+        Resend("ai/2025-03-08", 1, Missed.FAILED),
+    )
+]
+
+
+def mutants(odd: Any) -> list[tuple[Any, Any]]:
+    """Every field of every action replaced or left out, and forms that no client makes: (value, form value)."""
+    replaced = [({**value, key: odd}, None) for value in WHOLE for key in value if odd != value[key]]
+    shortened = [({k: v for k, v in value.items() if k != key}, None) for value in WHOLE[:3] for key in value]
+    save = encode(SetPreferences(SERIES))
+    return [*replaced, *shortened, (save, odd), (save, {"density": odd, "sections": odd, "pause": odd})]
+
+
+@pytest.mark.parametrize(
+    ("store_url", "odd"),
+    [("sqlite", odd) for odd in STRANGE] + [("postgresql", "\0")],
+    indirect=["store_url"],
+    ids=repr,
+)
+async def test_a_mutated_click_is_answered_and_changes_no_subscription(platform, odd):
+    """Always 200 with something to see: an error page helps nobody, and an accident must not subscribe."""
+    for number, (value, form) in enumerate(mutants(odd)):
+        event = json.loads(platform.click(value, f"event-{number}"))
+        event["event"]["operator"]["open_id"] = f"ou_{number // 8}"  # within what one person may press in a minute
+        event["event"]["action"]["form_value"] = form
+
+        answer = await platform.deliver(json.dumps(event).encode())
+
+        assert answer.status_code == 200, (value, form)
+        assert "toast" in answer.json() or "card" in answer.json()
+    assert manage.list_subscriptions(platform.house.store, None, 50, 0)["subscribers"] == []
 
 
 async def test_a_forged_signature_is_refused(platform):
