@@ -1,104 +1,162 @@
-"""Composition root: builds the parts from the settings and runs them until told to stop."""
+"""Running the bot: starts what a role needs and stops it in order."""
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime
+from enum import StrEnum
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from starlette.applications import Starlette
 
-from bot.cards.templates import CardTemplates
+from bot.assembly import Parts, assemble, web_of
 from bot.config import require_service
-from bot.domain.errors import SendError, UsageError
-from bot.domain.rate import Rate
+from bot.domain.errors import DigestError, SendError, UsageError
 from bot.feishu.client import FeishuClient
-from bot.parts import all_series, app_rate, build_publisher, build_sources, now_utc, open_store
+from bot.feishu.documents import FeishuDocuments
+from bot.feishu.hooks import HookSender
+from bot.parts import (
+    all_series,
+    now_utc,
+    open_store,
+)
 from bot.scheduler import build_scheduler
-from bot.services.deliver import Deliverer
-from bot.services.interact import Interactor
-from bot.services.publish import Publisher
+from bot.services.archiving import put_away
+from bot.services.groups import Listed
+from bot.services.returning import end_pauses
 from bot.serving import listen, serving, until_signal
 from bot.settings import Settings
-from bot.store import inbox, outbox, pace, pauses
-from bot.store.engine import Store, Transaction
-from bot.web.app import build_web
-from bot.web.webhook import Credentials, Webhook
+from bot.store import alerts, claiming, inbox, pace, pauses, webhooks
+from bot.store.engine import Transaction
 
 log = logging.getLogger(__name__)
 
 STOP_WITHIN_S = 6.0
+COUNT_EVERY_S = 60.0
 
 
-async def serve(settings: Settings) -> None:
-    """Run the bot with its web server until SIGINT or SIGTERM."""
+class Role(StrEnum):
+    """What a process does; several may share the roles once the database is a server."""
+
+    ALL = "all"
+    WEB = "web"
+    SENDER = "sender"
+    SCHEDULER = "scheduler"
+
+    def does(self, role: "Role") -> bool:
+        """Whether a process of this role does the work of that one."""
+        return self in {Role.ALL, role}
+
+
+async def serve(settings: Settings, role: Role = Role.ALL) -> None:
+    """Run the bot until SIGINT or SIGTERM, with its web server where the role has one."""
     require_service(settings)
-    listener = listen(settings.web.host, settings.web.port)
-    async with running(settings) as web, serving(web, listener):
-        log.info("started", extra={"host": settings.web.host, "port": listener.getsockname()[1]})
+    async with contextlib.AsyncExitStack() as stack:
+        # The port first: whoever finds it taken must not touch the database.
+        listener = listen(settings.web.host, settings.web.port) if role.does(Role.WEB) else None
+        web = await stack.enter_async_context(running(settings, role=role))
+        where: dict[str, object] = {}
+        if listener is not None:
+            await stack.enter_async_context(serving(web, listener))
+            where = {"host": settings.web.host, "port": listener.getsockname()[1]}
+        log.info("started", extra={"role": role, **where})
         await until_signal()
         log.info("stopping")
 
 
 @contextlib.asynccontextmanager
-async def running(settings: Settings, clock: Callable[[], datetime] = now_utc) -> AsyncIterator[Starlette]:
+async def running(
+    settings: Settings, clock: Callable[[], datetime] = now_utc, role: Role = Role.ALL
+) -> AsyncIterator[Starlette]:
     """The bot's loops; yields its web app. `clock` tells the time: tests move it.
 
     Stop order: claim nothing more → scheduler → what is in flight → HTTP → database. What is cut off keeps its lease.
     """
-    store = open_store(settings)
-    feishu = settings.feishu
+    store, feishu = open_store(settings), settings.feishu
     with contextlib.closing(store), store.held_by_one():
-        async with FeishuClient(feishu.base_url, feishu.app_id, feishu.app_secret) as client:
+        if role is not Role.ALL and not store.is_shared:
+            raise UsageError(f"--role {role} needs PostgreSQL; set store.url, or run all roles in one process")
+
+        async def secret_of(address: str) -> str | None:
+            return await store.read(webhooks.secret_of, address)
+
+        async with (
+            FeishuClient(feishu.base_url, feishu.app_id, feishu.app_secret) as client,
+            HookSender(feishu.base_url, secret_of) as hooks,
+        ):
             await store.write(_take_over, clock())
-            publisher = build_publisher(settings, store, build_sources(settings, client.documents()))
-            own = Rate.per_receiver(settings.delivery.per_receiver_per_second)
-            deliverer = Deliverer(store, client, clock, app_rate(settings), own)
-            scheduler = _scheduler(settings, store, publisher, deliverer, clock)
+            parts = assemble(settings, store, client, hooks, clock)
             async with asyncio.TaskGroup() as tasks:
-                sending = tasks.create_task(deliverer.run())
-                greeting = tasks.create_task(_greet(client))
-                scheduler.start()
+                stop = _start(parts, role, tasks)
                 try:
-                    yield _web(settings, store, publisher, deliverer, clock)
+                    yield web_of(parts)
                 finally:
-                    deliverer.stop()
-                    scheduler.shutdown(wait=False)
-                    await asyncio.wait([sending], timeout=STOP_WITHIN_S)
-                    sending.cancel()
-                    greeting.cancel()
+                    await stop()
+                    await store.write(parts.calls.write, clock())
 
 
-def _web(
-    settings: Settings, store: Store, publisher: Publisher, deliverer: Deliverer, clock: Callable[[], datetime]
-) -> Starlette:
-    interactor = Interactor(
-        store, CardTemplates(), all_series(settings), publisher, settings.admin.open_ids, deliverer.wake
-    )
-    credentials = Credentials(settings.feishu.encrypt_key, settings.feishu.verification_token)
+def _start(parts: Parts, role: Role, tasks: asyncio.TaskGroup) -> Callable[[], Awaitable[None]]:
+    """Begin what the role does; returns what ends it, in order."""
+    background = [tasks.create_task(_greet(parts.client)), tasks.create_task(_count(parts))]
+    ending: list[asyncio.Task[None]] = []
+    if role.does(Role.SENDER):
+        ending += [tasks.create_task(parts.deliverer.run()), tasks.create_task(parts.batches.run())]
+    scheduler = _scheduler(parts)
+    if role.does(Role.SCHEDULER):
+        background.append(tasks.create_task(parts.leader.run()))
+        scheduler.start()
+    if role.does(Role.WEB):
+        background.append(tasks.create_task(parts.interactor.run(parts.clock)))
+    link = parts.link if role.does(Role.WEB) else None
+    if link is not None:
+        ending.append(tasks.create_task(link.run()))
 
-    async def ready() -> dict[str, bool]:
-        pause = await store.read(pauses.of_queue, clock())
-        return {"database": True, "queue": pause is None}
+    async def stop() -> None:
+        parts.deliverer.stop()
+        parts.batches.stop()
+        if scheduler.running:
+            scheduler.shutdown(wait=False)
+        if link is not None:
+            link.stop()
+        if ending:
+            await asyncio.wait(ending, timeout=STOP_WITHIN_S)
+        for task in (*ending, *background):
+            task.cancel()
 
-    return build_web(Webhook(credentials, interactor.handle, clock), ready)
+    return stop
 
 
-def _scheduler(
-    settings: Settings, store: Store, publisher: Publisher, deliverer: Deliverer, clock: Callable[[], datetime]
-) -> AsyncIOScheduler:
+def _scheduler(parts: Parts) -> AsyncIOScheduler:
     async def publish_due() -> None:
+        if not await parts.leader.leads():
+            return
         try:
-            await publisher.publish_due(clock())
+            await end_pauses(parts.store, parts.interactor.replies, parts.clock())
+            await parts.publisher.publish_due(parts.clock())
         except UsageError as exc:
             log.warning("publish_refused", extra={"reason": str(exc)})
-        deliverer.wake()
+        parts.deliverer.wake()
 
     async def chores() -> None:
-        await store.write(_forget, clock())
+        if not await parts.leader.leads():
+            return
+        await parts.store.write(_forget, parts.clock())
+        await put_away(parts.store, parts.clock())
+        try:
+            await parts.interactor.reconcile(lambda: _groups(parts.documents), parts.clock())
+        except (DigestError, SendError) as exc:
+            log.warning("groups_not_listed", extra={"reason": str(exc)})
 
-    return build_scheduler(all_series(settings), publish_due, chores)
+    return build_scheduler(all_series(parts.settings), publish_due, chores)
+
+
+async def _groups(documents: FeishuDocuments) -> list[Listed]:
+    """The groups that the platform says the bot is in."""
+    return [
+        Listed(str(one.get("chat_id")), str(one.get("name") or ""), external=bool(one.get("external")))
+        for one in await documents.chats()
+    ]
 
 
 async def _greet(client: FeishuClient) -> None:
@@ -113,15 +171,26 @@ async def _greet(client: FeishuClient) -> None:
         log.info("feishu_ready")
 
 
+async def _count(parts: Parts) -> None:
+    """Calls that no delivery writes down, such as those of a process that only serves the web."""
+    while True:
+        await asyncio.sleep(COUNT_EVERY_S)
+        await parts.store.write(parts.calls.write, parts.clock())
+
+
 def _take_over(tx: Transaction, now: datetime) -> None:
     """Go on where the last process stopped: what it was sending is ours, and what it had paused gets a new try.
 
-    A restart is how a human says that the cause is mended; if it is not, the first send pauses again.
+    A restart is how a human says that the cause is mended; if it is not, the first send pauses again. What an admin
+    paused by hand stays so.
     """
-    pauses.lift(tx, pauses.QUEUE)
-    outbox.revive(tx, now, orphaned=True)
+    pause = pauses.of_queue(tx, now)
+    if pause is not None and not pause.is_by_hand:
+        pauses.lift(tx, pauses.QUEUE)
+    claiming.revive(tx, now, orphaned=True)
 
 
 def _forget(tx: Transaction, now: datetime) -> None:
     inbox.forget(tx, now)
     pace.forget(tx, now)
+    alerts.forget(tx, now)

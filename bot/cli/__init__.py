@@ -6,7 +6,7 @@ import sys
 import click
 
 from bot import __version__
-from bot.cli import card, delivery, digest, edition, operate, subscriber
+from bot.cli import card, database, delivery, digest, edition, operate, subscriber
 from bot.cli.context import Context, default_config
 from bot.domain.errors import BotError, ConfigError
 
@@ -33,6 +33,9 @@ for command in (
     operate.sandbox,
     operate.status,
     operate.config,
+    database.db,
+    database.backup,
+    database.restore,
     digest.digest,
     card.card,
     edition.edition,
@@ -57,15 +60,21 @@ def main() -> None:
         _fail("stopped; nothing was changed", 1)
     except ConfigError as exc:
         _fail(str(exc), 2)
-    except BotError as exc:
-        _fail(str(exc), 1)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as exc:  # the last line of defence: no traceback reaches a user
         if os.environ.get("DIGEST_BOT_DEBUG"):
             raise
-        _fail(f"something went wrong inside ({_kind(exc)}); set DIGEST_BOT_DEBUG=1 to see where, and report it", 1)
+        inside = f"something went wrong inside ({_kind(exc)}); set DIGEST_BOT_DEBUG=1 to see where, and report it"
+        _fail(_told(exc) or inside, 1)
+
+
+def _told(exc: BaseException) -> str:
+    """What parts that ran side by side said before they stopped, if it was for a human; "" else."""
+    if isinstance(exc, BaseExceptionGroup):
+        return next(filter(None, map(_told, exc.exceptions)), "")
+    return str(exc) if isinstance(exc, BotError) else ""
 
 
 def _kind(exc: BaseException) -> str:

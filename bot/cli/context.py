@@ -1,18 +1,19 @@
-"""What commands share: the configuration file, the store, and how an answer is printed."""
+"""What commands share: the configuration file, the store, and how answers, questions and progress are printed."""
 
 import contextlib
 import json
 import os
+import sys
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from bot.domain.errors import ConfigError
+from bot.domain.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -75,6 +76,58 @@ def instant_of(text: str | None, zone: "ZoneInfo") -> datetime | None:
     except ValueError:
         raise ConfigError("--received-at", f"{text!r} is no ISO time; write e.g. 2025-03-10T08:00:00+08:00") from None
     return instant if instant.tzinfo else instant.replace(tzinfo=zone)
+
+
+def ask(question: str, otherwise: str) -> None:
+    """Go on after a yes. Raises click.Abort on a no, and UsageError where there is nobody to ask."""
+    if not sys.stdin.isatty():
+        raise UsageError(otherwise)
+    click.confirm(question, abort=True, err=True)
+
+
+@contextlib.contextmanager
+def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show on stderr how far long work is: a bar on a terminal, elsewhere a line for every tenth.
+
+    Yields what is to be told how much of `total` is done.
+    """
+    if sys.stderr.isatty():
+        with click.progressbar(length=max(total, 1), label=label, file=sys.stderr) as bar:
+            yield lambda done: bar.update(done - bar.pos)
+        return
+    seen = 0
+
+    def tell(done: int) -> None:
+        nonlocal seen
+        tenth = min(10 * done // max(total, 1), 10)
+        if tenth > seen:
+            seen = tenth
+            click.echo(f"{label} {tenth * 10} %", err=True)
+
+    yield tell
+
+
+@contextlib.contextmanager
+def secret_file(path: Path, *, replace: bool) -> Iterator[IO[str]]:
+    """A text file that only its owner may read; it appears under its name once it is complete. Raises UsageError."""
+    check_free(path, replace=replace)
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        partial.unlink(missing_ok=True)
+        partial.touch(0o600)
+        with partial.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+        partial.replace(path)
+    except OSError as exc:
+        raise UsageError(f"{path} cannot be written ({exc.strerror}); choose another place") from exc
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def check_free(path: Path, *, replace: bool) -> None:
+    """Raises UsageError for a file that would be overwritten unasked."""
+    if path.exists() and not replace:
+        raise UsageError(f"{path} is there already; pass --yes to replace it, or choose another name")
 
 
 def print_json(answer: object) -> None:

@@ -22,15 +22,14 @@ def demo(port: int, data: Path) -> None:
 
 
 @click.command()
-@click.option("--role", type=click.Choice(["all"]), default="all", show_default=True)
+@click.option("--role", type=click.Choice(["all", "web", "sender", "scheduler"]), default="all", show_default=True)
 @click.pass_obj
 def run(context: Context, role: str) -> None:
-    """Run the bot: callbacks, sender and scheduler."""
+    """Run the bot: callbacks, sender and scheduler. Several processes may share the roles on PostgreSQL."""
     from bot import serving
-    from bot.app import serve
+    from bot.app import Role, serve
 
-    del role
-    serving.run(serve(context.settings()))
+    serving.run(serve(context.settings(), Role(role)))
 
 
 @click.command()

@@ -1,29 +1,43 @@
-"""`subscriber list`, `add` and `import`."""
+"""`subscriber`: who gets the digest."""
 
-import csv
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.context import Context, after_option, json_option, limit_option, print_json, print_rows
+from bot.cli.context import (
+    Context,
+    after_option,
+    json_option,
+    limit_option,
+    print_json,
+    print_rows,
+    progress,
+    secret_file,
+)
+from bot.cli.roster_file import rows_of, write_csv, write_json
 from bot.domain.errors import UsageError
 
 if TYPE_CHECKING:
-    from bot.settings import Settings
-    from bot.store.subscribers import NewSubscription
+    from bot.store.engine import Store
 
-PREFIXES = {"user": "ou_", "group": "oc_"}
+ASKED_FOR = "-"
+
+series_option = click.option("--series", metavar="ID", help="Only this series.")
 
 
 @click.group()
 def subscriber() -> None:
-    """People and groups who get the digest."""
+    """People, groups and webhooks that get the digest.
+
+    ID is an open_id, a chat_id, or a webhook's address or what `list` shows of it.
+    """
 
 
 @subscriber.command("list")
-@click.option("--series", metavar="ID", help="Only this series.")
+@series_option
 @limit_option
 @after_option
 @json_option
@@ -43,21 +57,26 @@ def list_(context: Context, series: str | None, limit: int, after: int, as_json:
 
 
 @subscriber.command()
-@click.option("--kind", type=click.Choice(list(PREFIXES)), required=True)
-@click.option("--id", "receiver", required=True, help="open_id of a user, chat_id of a group.")
+@click.option("--kind", type=click.Choice(["user", "group", "webhook"]), required=True)
+@click.option("--id", required=True, help="open_id of a user, chat_id of a group, address of a webhook.")
 @click.option("--series", required=True, metavar="ID")
 @click.option("--name", default="")
 @click.option("--sections", default="", help="Only these sections, separated by |.")
 @click.option("--density", default="standard", type=click.Choice(["brief", "standard", "full"]))
+@click.option("--slot", default="", metavar="HH:MM", help="An hour of its own.")
+@click.option("--secret", default="", help="What a webhook's messages are signed with; - asks for it, or reads a line.")
 @json_option
 @click.pass_obj
-def add(context: Context, /, *, as_json: bool, receiver: str, **columns: str) -> None:
+def add(context: Context, /, *, as_json: bool, **cells: str) -> None:
     """Subscribe one receiver; one who is there already stays as it is."""
     from bot.parts import now_utc
     from bot.services import manage
+    from bot.services.roster import read_row
 
     settings = context.settings()
-    row = _row({"id": receiver, **columns}, settings, place="")
+    if cells["secret"] == ASKED_FOR:
+        cells["secret"] = _asked_for()
+    row = read_row(cells, [one.id for one in settings.series], settings.feishu.base_url)
     with context.store(settings) as store:
         new, seen = manage.import_subscriptions(store, [row], now_utc())
     _say(new, seen, as_json=as_json)
@@ -68,53 +87,130 @@ def add(context: Context, /, *, as_json: bool, receiver: str, **columns: str) ->
 @json_option
 @click.pass_obj
 def import_(context: Context, file: Path, as_json: bool) -> None:
-    """Subscribe everybody in a CSV file with columns kind,id,series[,name,sections,density,slot]. Safe to repeat."""
+    """Subscribe everybody in a CSV file. Safe to repeat.
+
+    Columns: kind,id,series and, where there is something to say, name,sections,density,slot,secret.
+    """
     from bot.parts import now_utc
     from bot.services import manage
 
     settings = context.settings()
-    with context.store(settings) as store:
-        new, seen = manage.import_subscriptions(store, _rows(file, settings), now_utc())
+    try:
+        raw = file.open("rb")
+    except OSError as exc:
+        raise UsageError(f"{file} cannot be read ({exc.strerror}); name a CSV file") from exc
+    with raw, context.store(settings) as store, progress("imported", file.stat().st_size) as told:
+        rows = rows_of(file, raw, [one.id for one in settings.series], settings.feishu.base_url)
+        new, seen = manage.import_subscriptions(
+            store, rows, now_utc(), told=lambda: told(raw.tell() if raw.seekable() else 0)
+        )
     _say(new, seen, as_json=as_json)
 
 
-def _rows(file: Path, settings: "Settings") -> Iterator["NewSubscription"]:
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            reader = csv.DictReader(lines)
-            missing = {"kind", "id", "series"} - set(reader.fieldnames or ())
-            if missing:
-                raise UsageError(f"{file}: column {', '.join(sorted(missing))} is missing; the first line names them")
-            for columns in reader:
-                yield _row(columns, settings, place=f"{file}:{reader.line_num}: ")
-    except (OSError, UnicodeDecodeError, csv.Error) as exc:
-        raise UsageError(f"{file} cannot be read as CSV in UTF-8 ({exc}); export it again") from exc
+@subscriber.command()
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@series_option
+@click.option("--yes", is_flag=True, help="Replace FILE if it is there.")
+@json_option
+@click.pass_obj
+def export(context: Context, file: Path | None, series: str | None, yes: bool, as_json: bool) -> None:
+    """Write all who have not left as CSV, to FILE or to the terminal, as `subscriber import` reads it."""
+    settings = context.settings()
+    with context.store(settings) as store:
+        if file is None:
+            stream, rows = sys.stdout, _exported(store, series)
+            if as_json:
+                write_json(stream, rows)
+            else:
+                write_csv(stream, rows)
+            return
+        with secret_file(file, replace=yes) as out:
+            written = write_csv(out, _exported(store, series))
+    if as_json:
+        print_json({"file": str(file), "subscriptions": written})
+    else:
+        click.echo(f"{written} subscriptions in {file}")
 
 
-def _row(columns: Mapping[str, str | None], settings: "Settings", *, place: str) -> "NewSubscription":
-    from bot.domain.audience import Density, Kind, Receiver
-    from bot.store.subscribers import NewSubscription
+@subscriber.command()
+@click.argument("receiver", metavar="ID")
+@series_option
+@json_option
+@click.pass_obj
+def pause(context: Context, receiver: str, series: str | None, as_json: bool) -> None:
+    """Send nothing more to ID until `subscriber resume`; what waits for it is cancelled."""
+    from bot.services import subscriptions
 
-    kind, receiver, series = (str(columns.get(name) or "").strip() for name in ("kind", "id", "series"))
-    if kind not in PREFIXES:
-        raise UsageError(f"{place}kind {kind!r} is not one of {', '.join(PREFIXES)}")
-    if not receiver.startswith(PREFIXES[kind]) or len(receiver) > 64:
-        raise UsageError(f"{place}id {receiver!r} is no {kind} id; it starts with {PREFIXES[kind]}")
-    if series not in {one.id for one in settings.series}:
-        known = ", ".join(one.id for one in settings.series) or "none configured"
-        raise UsageError(f"{place}there is no series {series!r}; known: {known}")
-    density = (columns.get("density") or "standard").strip()
-    if density not in set(Density):
-        raise UsageError(f"{place}density {density!r} is not one of {', '.join(Density)}")
-    sections = frozenset(name.strip() for name in (columns.get("sections") or "").split("|") if name.strip())
-    return NewSubscription(
-        Receiver(Kind(kind), receiver),
-        series,
-        (columns.get("name") or "").strip(),
-        sections,
-        Density(density),
-        (columns.get("slot") or "").strip() or None,
-    )
+    _change(context, subscriptions.pause, "paused", receiver, series, as_json=as_json)
+
+
+@subscriber.command()
+@click.argument("receiver", metavar="ID")
+@series_option
+@json_option
+@click.pass_obj
+def resume(context: Context, receiver: str, series: str | None, as_json: bool) -> None:
+    """Go on with ID, whoever paused it, and take back a removal."""
+    from bot.services import subscriptions
+
+    _change(context, subscriptions.resume, "resumed", receiver, series, as_json=as_json)
+
+
+@subscriber.command()
+@click.argument("receiver", metavar="ID")
+@series_option
+@json_option
+@click.pass_obj
+def remove(context: Context, receiver: str, series: str | None, as_json: bool) -> None:
+    """End the subscriptions of ID; what waits for it is cancelled."""
+    from bot.services import subscriptions
+
+    _change(context, subscriptions.remove, "removed", receiver, series, as_json=as_json)
+
+
+def _change(
+    context: Context, change: Callable[..., dict[str, Any]], done: str, text: str, series: str | None, *, as_json: bool
+) -> None:
+    from bot.parts import now_utc
+    from bot.services import subscriptions
+
+    settings = context.settings()
+    if series is not None:
+        settings.one_series(series)
+    with context.store(settings) as store:
+        receiver = subscriptions.find(store, text, settings.feishu.base_url)
+        answer = change(store, receiver, series, now_utc(), "cli")
+    if as_json:
+        print_json(answer)
+        return
+    what = f"{done}: {', '.join(answer['changed'])}" if answer["changed"] else f"is {done} already"
+    click.echo(f"{answer['id']} {what}")
+
+
+def _asked_for() -> str:
+    """Not on the command line: others may read that, and the shell remembers it."""
+    if sys.stdin.isatty():
+        return str(click.prompt("Secret", hide_input=True, err=True))
+    return sys.stdin.readline().strip()
+
+
+def _exported(store: "Store", series: str | None) -> Iterator[dict[str, str]]:
+    """Rows with progress; at the end it says on stderr what the reader of the file has to know."""
+    from bot.services import subscriptions
+
+    webhooks = paused = 0
+    total = subscriptions.count(store, series)
+    with progress("exported", total) as told:
+        for number, (subscription, cells) in enumerate(subscriptions.export(store, series), 1):
+            webhooks += subscription.receiver.kind == "webhook"
+            paused += subscription.status == "paused"
+            yield cells
+            if number % subscriptions.EXPORT_PAGE == 0:
+                told(number)
+    if webhooks:
+        click.echo(f"holds {webhooks} webhooks with their secrets: keep it where you keep passwords", err=True)
+    if paused:
+        click.echo(f"{paused} are paused; imported elsewhere they would be active", err=True)
 
 
 def _say(new: int, seen: int, *, as_json: bool) -> None:

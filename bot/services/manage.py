@@ -1,35 +1,38 @@
 """Reading and changing what the bot knows: the same functions for commands and pages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from bot.domain.audience import Receiver
 from bot.domain.delivery import Status
 from bot.domain.errors import UsageError
+from bot.domain.webhooks import shown
 from bot.store import audit, editions, ledger, subscribers
+from bot.store.editions import Edition
 from bot.store.engine import Store, Transaction
 from bot.store.subscribers import NewSubscription
 
 IMPORT_BATCH = 5_000
 
 
-def import_subscriptions(store: Store, rows: Iterable[NewSubscription], now: datetime) -> tuple[int, int]:
-    """Add subscriptions in bounded batches. Returns (new, already there); running it again adds nothing."""
+def import_subscriptions(
+    store: Store, rows: Iterable[NewSubscription], now: datetime, told: Callable[[], None] = lambda: None
+) -> tuple[int, int]:
+    """Add subscriptions in bounded batches. Returns (new, already there); running it again adds nothing.
+
+    `told` is called after each full batch. A UsageError of `rows` ends it: what stood before is in, and the error
+    says so.
+    """
     new = seen = 0
-    batch: list[NewSubscription] = []
-    for row in rows:
-        batch.append(row)
+    for batch, refusal in _batches(rows):
+        added, there = store.write_now(_import_batch, batch, now)
+        new, seen = new + added, seen + there
+        if refusal:
+            before = f"the {new + seen} rows before it are in ({new} new)" if new + seen else "nothing was imported"
+            raise UsageError(f"{refusal}; {before}; mend it and import the file again") from refusal
         if len(batch) == IMPORT_BATCH:
-            added, there = store.write_now(_import_batch, batch, now)
-            new, seen, batch = new + added, seen + there, []
-    added, there = store.write_now(_import_batch, batch, now)
-    return new + added, seen + there
-
-
-def _import_batch(tx: Transaction, rows: Sequence[NewSubscription], now: datetime) -> tuple[int, int]:
-    new, seen = subscribers.add(tx, rows, now)
-    if new:
-        audit.append(tx, now, "cli", "import_subscribers", "subscribers", after={"new": new})
+            told()
     return new, seen
 
 
@@ -40,7 +43,7 @@ def list_subscriptions(store: Store, series: str | None, limit: int, after: int)
         "subscribers": [
             {
                 "kind": row.receiver.kind,
-                "id": row.receiver.id,
+                "id": shown(row.receiver),
                 "name": row.name,
                 "series": row.series,
                 "status": row.status,
@@ -78,17 +81,17 @@ def list_editions(store: Store, series: str | None, limit: int, after: int) -> d
 
 
 def list_deliveries(
-    store: Store, limit: int, after: int, *, edition: str | None = None, status: Status | None = None
+    store: Store,
+    limit: int,
+    after: int,
+    *,
+    edition: str | None = None,
+    status: Status | None = None,
+    receiver: Receiver | None = None,
 ) -> dict[str, Any]:
     """The ledger: the shape of `delivery list --json`. Raises UsageError if there is no such edition."""
-    edition_id = None
-    if edition is not None:
-        series, slug = split_name(edition)
-        found = store.read_now(editions.find, series, slug)
-        if found is None:
-            raise UsageError(f"there is no edition {edition}; see `digest-bot edition list`")
-        edition_id = found.id
-    rows = store.read_now(ledger.page, limit, after, edition=edition_id, status=status)
+    edition_id = edition_named(store, edition).id if edition else None
+    rows = store.read_now(ledger.page, limit, after, edition=edition_id, status=status, receiver=receiver)
     return {
         "deliveries": [
             {
@@ -96,8 +99,9 @@ def list_deliveries(
                 "edition": row.edition,
                 "push": row.push,
                 "receiver_kind": row.receiver.kind,
-                "receiver": row.receiver.id,
+                "receiver": shown(row.receiver),
                 "part": row.part,
+                "form": row.rung.label,
                 "status": row.status,
                 "attempts": row.attempts,
                 "code": row.code,
@@ -117,6 +121,35 @@ def split_name(edition: str) -> tuple[str, str]:
     if not (series and slash and slug):
         raise UsageError(f"{edition!r} is not SERIES/SLUG, e.g. ai/2025-03-08 or ai/latest")
     return series, slug
+
+
+def edition_named(store: Store, name: str) -> Edition:
+    """The edition of that name. Raises UsageError if there is none."""
+    found = store.read_now(editions.find, *split_name(name))
+    if found is None:
+        raise UsageError(f"there is no edition {name}; see `digest-bot edition list`")
+    return found
+
+
+def _batches(rows: Iterable[NewSubscription]) -> Iterator[tuple[list[NewSubscription], UsageError | None]]:
+    batch: list[NewSubscription] = []
+    try:
+        for row in rows:
+            batch.append(row)
+            if len(batch) == IMPORT_BATCH:
+                yield batch, None
+                batch = []
+    except UsageError as exc:
+        yield batch, exc
+    else:
+        yield batch, None
+
+
+def _import_batch(tx: Transaction, rows: Sequence[NewSubscription], now: datetime) -> tuple[int, int]:
+    new, seen = subscribers.add(tx, rows, now)
+    if new:
+        audit.append(tx, now, "cli", "import_subscribers", "subscribers", after={"new": new})
+    return new, seen
 
 
 def _cursor(ids: Sequence[int], limit: int) -> int | None:

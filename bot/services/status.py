@@ -1,19 +1,16 @@
 """What is running, due, late and paused: the shape of `status --json`."""
 
-import calendar
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from bot import __version__
 from bot.domain.audience import Kind
-from bot.domain.schedule import is_pushed, next_push, window
+from bot.domain.quota import forecast, month_of
+from bot.domain.schedule import Due, Verdict, next_push, what_is_due
 from bot.domain.series import Series
-from bot.store import editions, ledger, pauses, subscribers
+from bot.store import editions, ledger, pauses, quota, subscribers
 from bot.store.engine import Store, Transaction
-
-CHINA = ZoneInfo("Asia/Shanghai")  # where the platform counts calls
 
 
 def status(store: Store, series: Sequence[Series], monthly_calls: int, now: datetime) -> dict[str, Any]:
@@ -52,25 +49,11 @@ def _series(tx: Transaction, series: Series, now: datetime) -> dict[str, Any]:
 
 
 def _late(tx: Transaction, series: Series, now: datetime) -> bool:
-    """Whether today's hour has passed and nothing went out since midnight."""
-    local = now.astimezone(series.hours.zone)
-    start, _ = window(series.hours, local.date())
-    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
-    return (
-        is_pushed(series.hours, local.date()) and now > start and not editions.published_since(tx, series.id, midnight)
-    )
+    """Whether the hour of the day's edition has passed without it, be there still time or not."""
+    due: Due[str] = what_is_due(series.hours, now, (), editions.published(tx, series.id))
+    return due.verdict in {Verdict.LATE, Verdict.OVER} and due.day == now.astimezone(series.hours.zone).date()
 
 
 def _quota(tx: Transaction, limit: int, now: datetime) -> dict[str, Any]:
-    """Accepted sends are what counts: refused calls are free. Source: feishu-platform notes 1.6."""
-    local = now.astimezone(CHINA)
-    first = local.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    used = ledger.sent_since(tx, first)
-    days = calendar.monthrange(local.year, local.month)[1]
-    passed_days = max((local - first).total_seconds() / 86_400, 1.0)
-    return {
-        "month": f"{local:%Y-%m}",
-        "used": used,
-        "limit": limit,
-        "forecast": round(used * days / passed_days),
-    }
+    used = quota.used(tx, now)
+    return {"month": month_of(now), "used": used, "limit": limit, "forecast": forecast(used, now)}

@@ -8,8 +8,9 @@ from sqlalchemy import Row, func, select
 
 from bot.domain.audience import Kind, Receiver
 from bot.domain.delivery import Status
+from bot.domain.ladder import Rung
 from bot.store.engine import Transaction
-from bot.store.tables import deliveries, editions, pushes
+from bot.store.tables import cards, deliveries, editions, pushes
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Delivery:
     reason: str | None
     message_id: str | None
     sent_at: datetime | None
+    rung: Rung
 
 
 def failures(tx: Transaction, push: int, code: int) -> int:
@@ -49,11 +51,6 @@ def receivers(tx: Transaction, push: int) -> int:
     return int(tx.execute(select(func.count()).select_from(distinct.subquery())).scalar_one())
 
 
-def sent_since(tx: Transaction, since: datetime) -> int:
-    """How many messages the platform has accepted since then."""
-    return int(tx.execute(select(func.count()).where(deliveries.c.sent_at >= since)).scalar_one())
-
-
 def oldest_due_s(tx: Transaction, now: datetime) -> float:
     """How long the longest waiting delivery has been due, in seconds; 0 if none is."""
     oldest = tx.execute(
@@ -64,13 +61,25 @@ def oldest_due_s(tx: Transaction, now: datetime) -> float:
     return (now - oldest).total_seconds() if oldest else 0.0
 
 
+def id_of(tx: Transaction, key: str) -> int | None:
+    """The row that was promised under a key."""
+    found: int | None = tx.execute(select(deliveries.c.id).where(deliveries.c.key == key)).scalar()
+    return found
+
+
 def page(
-    tx: Transaction, limit: int, after: int, *, edition: int | None = None, status: Status | None = None
+    tx: Transaction,
+    limit: int,
+    after: int,
+    *,
+    edition: int | None = None,
+    status: Status | None = None,
+    receiver: Receiver | None = None,
 ) -> list[Delivery]:
     """Ledger rows from behind the cursor `after`, oldest first."""
     query = (
-        select(deliveries, editions.c.series, editions.c.slug)
-        .select_from(deliveries.outerjoin(pushes).outerjoin(editions, editions.c.id == pushes.c.edition_id))
+        select(deliveries, editions.c.series, editions.c.slug, cards.c.rung)
+        .select_from(deliveries.join(cards).outerjoin(pushes).outerjoin(editions, editions.c.id == pushes.c.edition_id))
         .where(deliveries.c.id > after)
         .order_by(deliveries.c.id)
         .limit(limit)
@@ -79,6 +88,8 @@ def page(
         query = query.where(pushes.c.edition_id == edition)
     if status is not None:
         query = query.where(deliveries.c.status == status)
+    if receiver is not None:
+        query = query.where(deliveries.c.kind == receiver.kind, deliveries.c.receiver == receiver.id)
     return [_delivery(row) for row in tx.execute(query)]
 
 
@@ -95,4 +106,5 @@ def _delivery(row: Row[Any]) -> Delivery:
         row.reason,
         row.message_id,
         row.sent_at,
+        Rung(row.rung),
     )

@@ -29,11 +29,12 @@ https://read.example.com/p/2
 """
 
 
-def bot(*words: str, cwd: Path, config: str = "config.toml") -> subprocess.CompletedProcess[str]:
+def bot(
+    *words: str, cwd: Path, config: str = "config.toml", stdin: str = "", **environ: str
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "bot", "-c", config, *words]
-    return subprocess.run(
-        command, cwd=cwd, env=clean_environ(), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
+    env = {**clean_environ(), **environ}
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False, input=stdin)
 
 
 def answer(*words: str, cwd: Path) -> dict:

@@ -9,35 +9,43 @@ import pytest
 BOT = Path(__file__).parents[2] / "bot"
 STDLIB = set(sys.stdlib_module_names)
 CORE = {"bot.domain"}
-SERVICES = CORE | {"bot.ports", "bot.cards", "bot.store", "bot.log", "bot.__version__"}
+SERVICES = CORE | {"bot.ports", "bot.cards", "bot.pictures", "bot.store", "bot.log", "bot.__version__"}
 
 # folder → what it may import of ours, and of others'
 ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "domain": (set(), set()),
     "ports": (CORE, set()),
     "reading": (CORE, {"feedparser", "markdown_it", "mdit_py_plugins", "msgspec", "selectolax"}),
-    "cards": (CORE, {"jinja2", "markupsafe", "pylatexenc"}),
+    "cards": (CORE, {"jinja2", "markdown_it", "markupsafe", "pylatexenc"}),
+    "pictures": (CORE, {"PIL", "resvg_py", "ziamath"}),
     "sources": (CORE | {"bot.ports", "bot.reading"}, {"anyio", "httpx", "stamina"}),
-    "feishu": (CORE | {"bot.ports"}, {"httpx", "msgspec", "stamina", "Crypto", "lark_oapi"}),
-    "store": (CORE | {"bot.ports"}, {"sqlalchemy", "alembic", "anyio", "msgspec"}),
+    "feishu": (CORE | {"bot.ports"}, {"httpx", "msgspec", "stamina", "Crypto", "lark_oapi", "websockets"}),
+    "store": (CORE | {"bot.ports"}, {"sqlalchemy", "alembic", "anyio", "msgspec", "stamina"}),
     "sandbox": (
-        {"bot.feishu.signature", "bot.feishu.codes"},
+        {"bot.feishu.signature", "bot.feishu.codes", "bot.feishu.frames"},
         {"starlette", "httpx", "anyio", "msgspec", "jinja2", "markupsafe"},
     ),
-    "services": (SERVICES, set()),
-    "web": (CORE | {"bot.services", "bot.feishu.signature", "bot.feishu.inbound"}, {"starlette", "msgspec"}),
+    "services": (SERVICES | {"bot.reading.keys"}, {"anyio"}),
+    "web": (
+        CORE | {"bot.services", "bot.feishu.signature", "bot.feishu.inbound", "bot.feishu.answers"},
+        {"starlette", "msgspec", "jinja2"},
+    ),
     "scheduler": (CORE | {"bot.services"}, {"apscheduler"}),
+    "workdays": (CORE, {"chinese_calendar"}),
+    "leader": ({"bot.store"}, set()),
     "settings": (CORE, {"msgspec"}),
     "config": (CORE | {"bot.settings"}, {"msgspec"}),
     "log": (set(), set()),
     "serving": (CORE, {"uvicorn", "uvloop", "starlette"}),
     # Commands that need no service read and draw by themselves: digest check, card render.
     "cli": (
-        CORE | {"bot.services", "bot.sources", "bot.reading", "bot.sandbox.draw", "bot.store", "bot.__version__"},
+        CORE
+        | {"bot.services", "bot.sources", "bot.reading", "bot.pictures", "bot.sandbox.draw"}
+        | {"bot.store", "bot.__version__"},
         {"click"},
     ),
 }
-COMPOSE = {"app", "parts", "demo", "__main__", "__init__"}
+COMPOSE = {"app", "assembly", "parts", "demo", "__main__", "__init__"}
 
 
 def imports_of(path: Path) -> set[str]:

@@ -1,0 +1,129 @@
+"""What a process is made of, put together from the settings."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from bot.domain.audience import Kind
+from bot.domain.rate import Rate
+from bot.feishu.client import FeishuClient
+from bot.feishu.documents import FeishuDocuments
+from bot.feishu.hooks import HookSender
+from bot.feishu.link import Link, Timing
+from bot.leader import Leader
+from bot.parts import (
+    all_series,
+    app_rate,
+    build_alerter,
+    build_illustrator,
+    build_publisher,
+    build_sources,
+    card_templates,
+)
+from bot.services.calls import CallCounter
+from bot.services.deliver import Deliverer
+from bot.services.deliver_batch import BatchDeliverer
+from bot.services.interact import Around, Interactor
+from bot.services.links import PreferenceLinks
+from bot.services.outcomes import Outcomes
+from bot.services.preference_page import PreferencePage
+from bot.services.publish import Publisher
+from bot.settings import Settings
+from bot.store import pauses
+from bot.store.engine import Store
+from bot.web.app import build_web
+from bot.web.preferences import Preferences
+from bot.web.webhook import Credentials, Webhook
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a process is made of."""
+
+    settings: Settings
+    store: Store
+    client: FeishuClient
+    publisher: Publisher
+    deliverer: Deliverer
+    batches: BatchDeliverer
+    interactor: Interactor
+    calls: CallCounter
+    leader: Leader
+    link: Link | None
+    links: PreferenceLinks | None
+    documents: FeishuDocuments
+    clock: Callable[[], datetime]
+
+
+def assemble(
+    settings: Settings, store: Store, client: FeishuClient, hooks: HookSender, clock: Callable[[], datetime]
+) -> Parts:
+    """All parts, whatever the role: what is not started costs nothing."""
+    templates, documents = card_templates(settings), client.documents()
+    illustrator = build_illustrator(settings, store, client, documents)
+    publisher = build_publisher(settings, store, templates, build_sources(settings, documents), illustrator)
+    alerter = build_alerter(settings, templates)
+    calls = CallCounter(client.meter.take, settings.delivery.monthly_calls, alerter)
+    outcomes = Outcomes(alerter)
+    deliverer = Deliverer(
+        store,
+        {Kind.USER: client, Kind.GROUP: client, Kind.WEBHOOK: hooks},
+        outcomes,
+        calls,
+        clock,
+        app_rate(settings),
+        Rate.per_receiver(settings.delivery.per_receiver_per_second),
+    )
+    batches = BatchDeliverer(store, client.batches, outcomes, clock, app_rate(settings))
+    feishu, link, links = settings.feishu, None, None
+    if settings.web.public_url:
+        links = PreferenceLinks(feishu.app_secret, settings.web.public_url)
+    around = Around(
+        ask_chat=documents.chat,
+        bot_id=lambda: client.bot_id,
+        links=links,
+        monthly_calls=settings.delivery.monthly_calls,
+    )
+    admins = settings.admin.open_ids
+    interactor = Interactor(store, templates, all_series(settings), publisher, admins, deliverer.wake, around)
+    if feishu.transport == "websocket":
+        link = Link(feishu.base_url, feishu.app_id, feishu.app_secret, interactor.handle, Timing(clock))
+    leader = Leader(store, clock)
+    return Parts(
+        settings,
+        store,
+        client,
+        publisher,
+        deliverer,
+        batches,
+        interactor,
+        calls,
+        leader,
+        link,
+        links,
+        documents,
+        clock,
+    )
+
+
+def web_of(parts: Parts) -> Starlette:
+    """The callbacks and pages of a process."""
+    feishu = parts.settings.feishu
+    credentials = Credentials(feishu.encrypt_key, feishu.verification_token)
+
+    async def ready() -> dict[str, bool]:
+        pause = await parts.store.read(pauses.of_queue, parts.clock())
+        checks = {"database": True, "queue": pause is None}
+        return checks if parts.link is None else {**checks, "link": parts.link.health(parts.clock()).is_up}
+
+    webhook = Webhook(credentials, parts.interactor.handle, parts.clock) if feishu.encrypt_key else None
+    pages: list[Route] = []
+    if parts.links is not None:
+        page = PreferencePage(
+            parts.store, parts.interactor.replies, parts.interactor.subscribing, parts.links, parts.deliverer.wake
+        )
+        pages = Preferences(page, parts.clock).routes()
+    return build_web(webhook, ready, pages)
