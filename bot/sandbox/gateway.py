@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 
@@ -84,7 +84,10 @@ class Gateway:
         """`handler` returns a body or a file, or raises RefusalError. Any one of `scopes` is enough."""
 
         async def respond(request: Request) -> Response:
-            body = await request.body()
+            try:
+                body = await request.body()
+            except ClientDisconnect:
+                return Response()  # nobody is there to read it
             fault = self.faults.pick(api, _receiver(request, body)) if self.faults.scripted else None
             if fault is not None and (broken := _broken(fault)) is not None:
                 return broken

@@ -104,13 +104,14 @@ def _on_sqlite_begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN " + connection.get_execution_options().get("sqlite_begin", "DEFERRED"))
 
 
-def _name_a_full_disk(context: ExceptionContext) -> None:
+def _name_a_full_disk(context: ExceptionContext) -> StoreError | None:
     """A disk that takes no more is the one fault of a file that an operator meets, and its cure is not ours."""
     name = getattr(context.original_exception, "sqlite_errorname", "")
     if name == "SQLITE_FULL" or name.startswith("SQLITE_IOERR"):
-        context.chained_exception = StoreError(
+        return StoreError(
             "the database cannot be written, the disk may be full; make room and start again: nothing is lost"
         )
+    return None
 
 
 def _open_postgres(url: str) -> Engine:

@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+NO_LIMITS = "per_second = 5000\nper_minute = 200000"
 
 
 def clean_environ() -> dict[str, str]:
@@ -16,11 +17,17 @@ def clean_environ() -> dict[str, str]:
 
 
 @contextlib.asynccontextmanager
-async def bot_process(config: Path) -> AsyncIterator[asyncio.subprocess.Process]:
-    """`digest-bot run`. Killed on the way out if it still lives."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "-c", str(config), "run", env=clean_environ(), stderr=asyncio.subprocess.DEVNULL
-    )
+async def bot_process(
+    config: Path, *, role: str = "all", log: Path | None = None, before: Callable[[], None] | None = None
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """`digest-bot run`. Killed on the way out if it still lives.
+
+    `log`: the file at whose end its stderr goes. `before`: is called in the new process.
+    """
+    with contextlib.ExitStack() as files:
+        said = files.enter_context(log.open("ab")) if log else asyncio.subprocess.DEVNULL
+        command = [sys.executable, "-m", "bot", "-c", str(config), "run", "--role", role]
+        process = await asyncio.create_subprocess_exec(*command, env=clean_environ(), stderr=said, preexec_fn=before)
     try:
         yield process
     finally:
@@ -29,8 +36,10 @@ async def bot_process(config: Path) -> AsyncIterator[asyncio.subprocess.Process]
             await process.wait()
 
 
-def write_config(path: Path, *, sandbox_port: int, bot_port: int) -> Path:
-    """A configuration file of a bot that talks to the sandbox on that port."""
+def write_config(
+    path: Path, *, sandbox_port: int, bot_port: int, store_url: str = "sqlite:///bot.db", delivery: str = NO_LIMITS
+) -> Path:
+    """A configuration file of a bot that talks to the sandbox on that port. `delivery`: lines of that table."""
     path.write_text(
         f"""
 [feishu]
@@ -45,14 +54,13 @@ id = "ai"
 name = "灯塔大模型日报"
 
 [store]
-url = "sqlite:///bot.db"
+url = "{store_url}"
 
 [web]
 port = {bot_port}
 
 [delivery]
-per_second = 5000
-per_minute = 200000
+{delivery}
 """,
         encoding="utf-8",
     )
