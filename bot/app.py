@@ -27,7 +27,7 @@ from bot.services.groups import Listed
 from bot.services.returning import end_pauses
 from bot.serving import listen, serving, until_signal
 from bot.settings import Settings
-from bot.store import alerts, claiming, inbox, pace, pauses, webhooks
+from bot.store import alerts, changes, claiming, inbox, pace, pauses, webhooks
 from bot.store.engine import Transaction
 
 log = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ def _start(parts: Parts, role: Role, tasks: asyncio.TaskGroup) -> Callable[[], A
     background = [tasks.create_task(_greet(parts.client)), tasks.create_task(_count(parts))]
     ending: list[asyncio.Task[None]] = []
     if role.does(Role.SENDER):
-        ending += [tasks.create_task(parts.deliverer.run()), tasks.create_task(parts.batches.run())]
+        ending += [tasks.create_task(one.run()) for one in (parts.deliverer, parts.batches, parts.changes)]
     scheduler = _scheduler(parts)
     if role.does(Role.SCHEDULER):
         background.append(tasks.create_task(parts.leader.run()))
@@ -115,6 +115,7 @@ def _start(parts: Parts, role: Role, tasks: asyncio.TaskGroup) -> Callable[[], A
     async def stop() -> None:
         parts.deliverer.stop()
         parts.batches.stop()
+        parts.changes.stop()
         if scheduler.running:
             scheduler.shutdown(wait=False)
         if link is not None:
@@ -143,12 +144,18 @@ def _scheduler(parts: Parts) -> AsyncIOScheduler:
             return
         await parts.store.write(_forget, parts.clock())
         await put_away(parts.store, parts.clock())
+        await parts.desk.receipts.ask_who_read(parts.clock())
         try:
             await parts.interactor.reconcile(lambda: _groups(parts.documents), parts.clock())
         except (DigestError, SendError) as exc:
             log.warning("groups_not_listed", extra={"reason": str(exc)})
 
-    return build_scheduler(all_series(parts.settings), publish_due, chores)
+    async def tell() -> None:
+        if await parts.leader.leads():
+            await parts.desk.tick(parts.clock())
+            parts.deliverer.wake()
+
+    return build_scheduler(all_series(parts.settings), publish_due, chores, tell)
 
 
 async def _groups(documents: FeishuDocuments) -> list[Listed]:
@@ -188,6 +195,7 @@ def _take_over(tx: Transaction, now: datetime) -> None:
     if pause is not None and not pause.is_by_hand:
         pauses.lift(tx, pauses.QUEUE)
     claiming.revive(tx, now, orphaned=True)
+    changes.revive(tx, now, orphaned=True)
 
 
 def _forget(tx: Transaction, now: datetime) -> None:

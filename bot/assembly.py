@@ -18,14 +18,20 @@ from bot.parts import (
     all_series,
     app_rate,
     build_alerter,
+    build_changes,
+    build_desk,
     build_illustrator,
     build_publisher,
+    build_renderer,
     build_sources,
     card_templates,
 )
+from bot.services.admin_words import Editors
 from bot.services.calls import CallCounter
+from bot.services.changes import ChangesDeliverer
 from bot.services.deliver import Deliverer
 from bot.services.deliver_batch import BatchDeliverer
+from bot.services.desk import Desk
 from bot.services.interact import Around, Interactor
 from bot.services.links import PreferenceLinks
 from bot.services.outcomes import Outcomes
@@ -49,6 +55,8 @@ class Parts:
     publisher: Publisher
     deliverer: Deliverer
     batches: BatchDeliverer
+    changes: ChangesDeliverer
+    desk: Desk
     interactor: Interactor
     calls: CallCounter
     leader: Leader
@@ -64,7 +72,9 @@ def assemble(
     """All parts, whatever the role: what is not started costs nothing."""
     templates, documents = card_templates(settings), client.documents()
     illustrator = build_illustrator(settings, store, client, documents)
-    publisher = build_publisher(settings, store, templates, build_sources(settings, documents), illustrator)
+    sources, renderer = build_sources(settings, documents), build_renderer(settings, store, templates, illustrator)
+    publisher = build_publisher(settings, store, templates, sources, illustrator)
+    desk = build_desk(settings, store, client, renderer, publisher, sources)
     alerter = build_alerter(settings, templates)
     calls = CallCounter(client.meter.take, settings.delivery.monthly_calls, alerter)
     outcomes = Outcomes(alerter)
@@ -85,6 +95,7 @@ def assemble(
         ask_chat=documents.chat,
         bot_id=lambda: client.bot_id,
         links=links,
+        editors=Editors(desk.reviewer.decide, desk.resender.pressed, desk.resender.asked),
         monthly_calls=settings.delivery.monthly_calls,
     )
     admins = settings.admin.open_ids
@@ -99,6 +110,8 @@ def assemble(
         publisher,
         deliverer,
         batches,
+        build_changes(settings, store, client, alerter, clock),
+        desk,
         interactor,
         calls,
         leader,

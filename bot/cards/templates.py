@@ -8,6 +8,7 @@ markdown.
 import json
 import logging
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -99,8 +100,7 @@ class CardTemplates:
 
     def __init__(self, override: Path | None = None) -> None:
         """`override`: an operator's folder; a sound file of the same name there (or in its `cards/`) comes first."""
-        own = environment(own_loader())
-        self._own: Mapping[str, Template] = {name: own.get_template(name) for name in own.list_templates()}
+        self._own: Mapping[str, Template] = _built_in()
         self._theirs: Mapping[str, Template] = {}
         self._told: set[str] = set()
         if override is not None:
@@ -129,6 +129,13 @@ class CardTemplates:
                     self._told.add(name)
                     tell_broken(error)
         return rendered(self._own[name], view)
+
+
+@cache
+def _built_in() -> Mapping[str, Template]:
+    """Ours, compiled once in a process: that takes longer than a hundred cards."""
+    own = environment(own_loader())
+    return {name: own.get_template(name) for name in own.list_templates()}
 
 
 def tell_broken(error: BrokenTemplateError) -> None:

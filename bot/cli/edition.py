@@ -1,13 +1,30 @@
-"""`edition list` and `edition publish`."""
+"""`edition list|show|preview|hold|release`: editors' looks, and what stops and starts. Sending: edition_sending.py."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.context import Context, after_option, json_option, limit_option, print_json, print_rows
+from bot.cli import edition_sending
+from bot.cli.context import Context, after_option, json_option, limit_option, print_json, print_rows, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 
 @click.group()
 def edition() -> None:
     """Editions: what was taken in and sent out."""
+
+
+for command in (
+    edition_sending.publish,
+    edition_sending.resend,
+    edition_sending.correct,
+    edition_sending.recall,
+):
+    edition.add_command(command)
 
 
 @edition.command("list")
@@ -31,52 +48,115 @@ def list_(context: Context, series: str | None, limit: int, after: int, as_json:
 
 @edition.command()
 @click.argument("edition")
-@click.option("--dry-run", is_flag=True, help="Say what would happen; change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @click.pass_obj
-def publish(context: Context, edition: str, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Send EDITION (SERIES/SLUG or SERIES/latest) to its subscribers. Publishing twice changes nothing."""
-    import asyncio
-
-    from bot.domain.errors import UsageError
-    from bot.parts import build_publisher, now_utc
-    from bot.services import manage
+def show(context: Context, edition: str, as_json: bool) -> None:
+    """One edition: its items, its pushes, and what was changed after it was sent."""
+    from bot.services import editing
 
     settings = context.settings()
-    series, slug = manage.split_name(edition)
-    settings.one_series(series)
     with context.store(settings) as store:
-        publisher = build_publisher(settings, store)
-        plan = asyncio.run(publisher.publish(series, slug, now_utc(), "cli", dry_run=True))
-        if not dry_run:
-            if plan.id is None and plan.receivers > 1 and not yes:
-                _ask(
-                    f"Send {plan.edition} to {plan.receivers} receivers?",
-                    UsageError("pass --yes to send to more than one receiver"),
-                )
-            plan = asyncio.run(publisher.publish(series, slug, now_utc(), "cli"))
-    answer = {
-        "edition": plan.edition,
-        "push": plan.id,
-        "receivers": plan.receivers,
-        "parts": plan.parts,
-        "skipped": dict(plan.skipped),
-        "estimate_s": round(plan.estimate_s),
-    }
+        answer = editing.show(store, edition)
     if as_json:
         print_json(answer)
-    else:
-        verb = "would go" if dry_run else "goes"
-        size = f"{plan.receivers} receivers in {plan.parts} messages, about {plan.estimate_s:.0f} s"
-        click.echo(f"{plan.edition} {verb} to {size}")
-        for reason, n in plan.skipped.items():
-            click.echo(f"skipped  {n} {reason}")
+        return
+    click.echo(f"{answer['edition']}  {answer['state']}  revision {answer['revision']}  {answer['title'] or ''}")
+    number = 0
+    for section in answer["sections"]:
+        click.echo(f"\n{section['name'] or '(no section)'}")
+        for item in section["items"]:
+            number += 1
+            click.echo(f"{number:>4}. {item['title'] or item['url'] or '(untitled)'}")
+    for push in answer["pushes"]:
+        click.echo(f"\npush {push['push']}: {push['receivers']} receivers, {_counted(push['messages'])}")
+    for change in answer["changes"]:
+        click.echo(f"{change['kind']}: {_counted(change['messages'])}")
+        for reason, n in change["misses"].items():
+            click.echo(f"  stayed as it was  {n}  {reason}")
 
 
-def _ask(question: str, otherwise: Exception) -> None:
-    import sys
+@edition.command()
+@click.argument("edition")
+@click.option("--density", type=click.Choice(["brief", "standard", "full"]), default="standard", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write part-N.json and part-N.html here.")
+@click.option("--to", metavar="ID", help="Send it to this person or group, and to nobody else.")
+@click.option("--dry-run", is_flag=True, help="With --to: say what would be sent, and send nothing.")
+@json_option
+@click.pass_obj
+def preview(
+    context: Context, edition: str, density: str, out: Path | None, to: str | None, dry_run: bool, as_json: bool
+) -> None:
+    """The cards of EDITION as they would be sent."""
+    import json
 
-    if not sys.stdin.isatty():
-        raise otherwise
-    click.confirm(question, abort=True, err=True)
+    from bot.parts import build_renderer, card_templates, now_utc
+    from bot.services import editing, manage
+
+    settings = context.settings()
+    settings.one_series(manage.split_name(edition)[0])
+    with context.store(settings) as store:
+        renderer = build_renderer(settings, store, card_templates(settings))
+        cards = editing.cards(store, renderer, edition, density)
+        if to is not None and not dry_run:
+            editing.preview_to(store, renderer, edition, density, edition_sending.receiver_of(to), now_utc(), "cli")
+    bodies = [json.loads(one.body) for one in cards]
+    if out is not None:
+        _write(bodies, out)
+    if as_json:
+        sizes = {"bytes": [one.bytes for one in cards], "elements": [one.elements for one in cards]}
+        print_json({"cards": bodies, **sizes})
+        return
+    print_table([["part", "bytes", "elements"], *[[n, one.bytes, one.elements] for n, one in enumerate(cards, 1)]])
+    if out is not None:
+        click.echo(f"written to {out}")
+    if to is not None:
+        click.echo(f"{'would go' if dry_run else 'goes'} to {to}")
+
+
+@edition.command()
+@click.argument("edition")
+@click.pass_obj
+def hold(context: Context, edition: str) -> None:
+    """Let nobody get EDITION until it is released; what is on its way waits."""
+    from bot.parts import now_utc
+    from bot.services import editing
+
+    settings = context.settings()
+    with context.store(settings) as store:
+        done = editing.hold(store, edition, now_utc(), "cli")
+    click.echo(f"{edition} {'is held' if done else 'was held already'}")
+
+
+@edition.command()
+@click.argument("edition")
+@click.pass_obj
+def release(context: Context, edition: str) -> None:
+    """Let a held EDITION go on where it was."""
+    from bot.parts import now_utc
+    from bot.services import editing
+
+    settings = context.settings()
+    with context.store(settings) as store:
+        state = editing.release(store, edition, now_utc(), "cli")
+    click.echo(f"{edition} is {state}")
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{n} {status}" for status, n in counts.items()) or "no messages"
+
+
+def _write(cards: "Sequence[Any]", out: Path) -> None:
+    """Each card as JSON and as a page."""
+    import json
+
+    from bot.domain.errors import UsageError
+    from bot.sandbox.draw import page_of
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for number, body in enumerate(cards, 1):
+            text = json.dumps(body, ensure_ascii=False, indent=2)
+            (out / f"part-{number}.json").write_text(text + "\n", encoding="utf-8")
+            (out / f"part-{number}.html").write_text(page_of(body, {}), encoding="utf-8")
+    except OSError as exc:
+        raise UsageError(f"{out} cannot be written ({exc.strerror}); choose another folder with --out") from exc

@@ -19,7 +19,8 @@ def rows_of(file: Path, raw: io.BufferedReader, series: Collection[str], base_ur
     """The rows of a CSV file, one after the other. Raises UsageError with the line and the cure."""
     from bot.services.roster import read_row
 
-    reader = csv.DictReader(io.TextIOWrapper(raw, encoding="utf-8-sig", newline=""))
+    text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+    reader = csv.DictReader(text)
     try:
         _check_columns(file, reader)
         for cells in reader:
@@ -32,6 +33,8 @@ def rows_of(file: Path, raw: io.BufferedReader, series: Collection[str], base_ur
     except (OSError, UnicodeDecodeError, csv.Error) as exc:
         place = f"{file}, behind line {reader.line_num}"
         raise UsageError(f"{place}: cannot be read as CSV in UTF-8 ({exc}); export it again") from exc
+    finally:
+        text.detach()  # the file is its opener's to close
 
 
 def _check_columns(file: Path, reader: "csv.DictReader[str]") -> None:

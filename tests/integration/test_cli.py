@@ -1,13 +1,18 @@
 """The command line as an operator types it: answers on stdout, one line with the cure on stderr."""
 
 import contextlib
+import io
 import json
+import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from bot.cli import main
 from bot.serving import listen
 from tests.integration.bot_process import ROOT, clean_environ, write_config
 
@@ -32,9 +37,26 @@ https://read.example.com/p/2
 def bot(
     *words: str, cwd: Path, config: str = "config.toml", stdin: str = "", **environ: str
 ) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "bot", "-c", config, *words]
-    env = {**clean_environ(), **environ}
-    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False, input=stdin)
+    """One command, run here: a process of its own would spend its time on imports."""
+    said, told = io.StringIO(), io.StringIO()
+    root, typed = logging.getLogger(), io.StringIO(stdin)
+    handlers, level = root.handlers[:], root.level
+    with (
+        contextlib.chdir(cwd),
+        mock.patch.dict(os.environ, {**clean_environ(), **environ}, clear=True),
+        mock.patch.object(sys, "argv", ["digest-bot", "-c", config, *words]),
+        mock.patch.object(sys, "stdin", typed),
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(told),
+    ):
+        code = 0
+        try:
+            main()
+        except SystemExit as exc:
+            code = int(exc.code or 0)
+        finally:
+            root.handlers[:], root.level = handlers, level
+    return subprocess.CompletedProcess(words, code, said.getvalue(), told.getvalue())
 
 
 def answer(*words: str, cwd: Path) -> dict:

@@ -108,27 +108,31 @@ def test_a_database_of_a_newer_version_is_left_alone(home):
 def test_a_copy_is_of_one_moment_while_the_bot_writes(filled, tmp_path, monkeypatch):
     """Writers go on between its steps; what they write is in it as a whole or not at all."""
     monkeypatch.setattr(copies, "PAGES", 1)
-    stop, written = threading.Event(), []
+    stop, wrote, written = threading.Event(), threading.Event(), []
 
     def subscribe():
         while not stop.is_set():
             pair = [NewSubscription(Receiver(Kind.USER, f"ou_w{len(written)}"), series) for series in ("ai", "law")]
             filled.write_now(subscribers.add, pair, NOW)
             written.append(len(pair))
+            wrote.set()
 
     steps = []
+
+    def step(done: int, total: int) -> None:
+        wrote.clear()
+        steps.append((done, wrote.wait(30)))
+
     writing = threading.Thread(target=subscribe)
     writing.start()
     try:
-        copies.back_up(
-            tmp_path / "bot.db", tmp_path / "copy.db", lambda done, total: steps.append((done, len(written)))
-        )
+        copies.back_up(tmp_path / "bot.db", tmp_path / "copy.db", step)
     finally:
         stop.set()
         writing.join()
 
     assert [done for done, _ in steps] == list(range(1, len(steps) + 1)), "it never started again"
-    assert steps[-1][1] > steps[0][1], "nobody waited for it"
+    assert all(went_on for _, went_on in steps), "nobody waited for it"
     with contextlib.closing(Store(f"sqlite:///{tmp_path}/copy.db")) as copy:
         rows = copy.read_now(subscribers.page, None, 100_000, 0)
     assert len(rows) % 2 == 1, "the first subscriber, and pairs"

@@ -131,7 +131,9 @@ async def test_only_who_brought_the_bot_may_subscribe_the_group(running):
     status = running.store.read_now(subscribers.status, Receiver(Kind.GROUP, group), SERIES)
     taken = await client.click(owner, card, GROUP_ON)
 
-    assert (refused.toast_type, status, taken.toast_type) == ("warning", None, "success")
+    assert (refused.toast_type, status, taken.toast_type) == ("info", None, "success")
+    assert "核对权限" in (refused.toast_text or "")
+    await until(lambda: any("只有群主" in one.content for one in running.cards_to(reader)))
     assert running.store.read_now(subscribers.status, Receiver(Kind.GROUP, group), SERIES) == "active"
 
 

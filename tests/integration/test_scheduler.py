@@ -80,7 +80,7 @@ async def test_a_bad_file_is_told_once_and_holds_nobody_up(house, caplog):
         await house.publisher.publish_due(datetime.now(UTC))
 
     assert house.store.read_now(ledger.counts) == {Status.PENDING: 1}
-    assert [record.message for record in caplog.records] == ["digest_refused"]
+    assert [record.message for record in caplog.records] == ["digest_refused", "alert"]
 
 
 async def test_logs_hold_no_secret_no_name_and_no_text(house, caplog):

@@ -152,7 +152,7 @@ async def test_a_typed_word_subscribes(platform, text):
 async def test_a_typed_word_ends_the_subscription(platform, text):
     """Leaving is immediate: what was still to come is cancelled."""
     await platform.deliver(platform.click())
-    await platform.deliver(platform.message(text), "/feishu/events")
+    await platform.deliver(platform.message(text, event_id="event-2"), "/feishu/events")
 
     assert platform.status() == "unsubscribed"
 

@@ -55,7 +55,7 @@ def seen(inline) -> str:
     return inline.text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(_DIGESTS, st.sampled_from(Density), st.sampled_from(Kind))
 def test_any_digest_makes_legal_cards_within_their_limits(digest, density, audience):
     """Valid JSON, documented properties only, budgets kept, no markup that is not ours; or nothing to send."""
@@ -73,7 +73,7 @@ def test_any_digest_makes_legal_cards_within_their_limits(digest, density, audie
             assert url == URL
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(_ITEMS, st.sampled_from([Density.STANDARD, Density.FULL]))
 def test_all_text_of_all_items_is_there_in_order(items, density):
     """Content is never lost: leads and rests of all parts, put together, are the items' text."""
