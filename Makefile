@@ -31,7 +31,7 @@ test: install    ## everything
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n 4 --dist worksteal
+	$(BIN)/pytest -q -n auto --dist worksteal
 
 bench: install   ## timings, printed as ratios
 	$(BIN)/python -m tests.bench

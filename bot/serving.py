@@ -14,10 +14,20 @@ from bot.domain.errors import ConfigError
 
 
 class _Server(uvicorn.Server):
+    ended: asyncio.Event
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Not uvicorn's: it raises the signal again once it has stopped, and what comes after would never run."""
         yield
+
+    async def main_loop(self) -> None:
+        """Uvicorn's ticks, but a stop does not wait for the next one."""
+        ticks = 0
+        while not await self.on_tick(ticks):
+            ticks += 1
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.ended.wait(), 0.1)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -40,6 +50,7 @@ async def serving(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
     """Serve an app on a socket inside the block; open requests end first on the way out."""
     config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=3, lifespan="on")
     server = _Server(config)
+    server.ended = asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
         serve = tasks.create_task(server.serve(sockets=[listener]))
         while not server.started and not serve.done():  # noqa: ASYNC110  uvicorn offers no event to wait for
@@ -48,6 +59,7 @@ async def serving(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
             yield
         finally:
             server.should_exit = True
+            server.ended.set()
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:

@@ -147,10 +147,12 @@ class Interactor:
 
     def _once(self, tx: Transaction, inbound: Inbound, looked_up: Any, now: datetime) -> tuple[Answer, bool]:
         names = identities(inbound)
-        for name in names:
-            stored = inbox.answer_of(tx, name)
-            if stored is not None:
-                return Answer(**stored), False
+        known = {name: stored for name in names if (stored := inbox.answer_of(tx, name)) is not None}
+        if known:
+            stored = next(iter(known.values()))
+            for name in set(names) - set(known):
+                inbox.remember(tx, name, stored, now)
+            return Answer(**stored), False
         answer = self._act(tx, inbound, looked_up, now)
         for name in names:
             inbox.remember(tx, name, asdict(answer), now)

@@ -154,7 +154,7 @@ def corpus(size: int) -> Iterator[tuple[str, str, bytes]]:
             body = piece * (size // len(piece.encode()))
             yield name, repr(piece), body.encode()
             yield name, f"{piece!r} framed", f"{start}{body}{end}".encode()
-        for seed in range(4):
+        for seed in range(2):
             tokens = _random(f"{name}{seed}").choices((*repeated, *WORDS), k=size // 6)
             yield name, f"tokens {seed}", f"{start}{''.join(tokens)}{end}".encode()[:size]
     yield from _documents(size)
