@@ -9,8 +9,7 @@ from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text, delete, 
 
 from bot.domain.delivery import OPEN
 from bot.store.engine import Transaction
-from bot.store.tables import Instant, Word, cards, deliveries, metadata
-from bot.store.tables import _id as id_column
+from bot.store.tables import Instant, Word, cards, deliveries, id_column, metadata
 
 KEPT = timedelta(days=30)
 LIMIT = 2_000

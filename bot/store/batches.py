@@ -31,9 +31,3 @@ def note(tx: Transaction, message_id: str, progress: BatchProgress, now: datetim
     """Write down what the platform said."""
     counts = {"valid": progress.valid, "success": progress.success, "read": progress.read}
     tx.execute(update(batches).where(batches.c.message_id == message_id).values(**counts, asked_at=now))
-
-
-def of_push(tx: Transaction, push: int) -> BatchProgress:
-    """The sums of a push; people who were never asked about count as nothing."""
-    sums = (func.coalesce(func.sum(column), 0) for column in (batches.c.valid, batches.c.success, batches.c.read))
-    return BatchProgress(*tx.execute(select(*sums).where(batches.c.push_id == push)).one())

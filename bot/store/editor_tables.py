@@ -2,9 +2,7 @@
 
 from sqlalchemy import JSON, BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text
 
-from bot.store.tables import Instant, Word, metadata
-from bot.store.tables import _id as id_column
-from bot.store.tables import _partial_index as partial_index
+from bot.store.tables import Instant, Word, id_column, metadata, partial_index
 
 edition_revisions = Table(
     "edition_revisions",

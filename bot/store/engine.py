@@ -5,7 +5,6 @@ across a network call, and commands, migrations and tests use the same functions
 """
 
 import contextlib
-import fcntl
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -14,9 +13,9 @@ import anyio
 from anyio.to_thread import run_sync
 from sqlalchemy import Connection, inspect
 
-from bot.domain.errors import UsageError
 from bot.store import units
 from bot.store.database import THREADS, is_shared, open_engine, reader, writer
+from bot.store.lock import only_one
 
 Transaction = Connection
 P = ParamSpec("P")
@@ -58,11 +57,7 @@ class Store:
         if self.is_shared:
             yield
             return
-        with Path(f"{self._engine.url.database}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise UsageError("another digest-bot is running on this database; stop it first") from None
+        with only_one(Path(str(self._engine.url.database))):
             yield
 
     async def write(self, work: Callable[Concatenate[Transaction, P], R], *args: P.args, **kwargs: P.kwargs) -> R:

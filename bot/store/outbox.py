@@ -8,6 +8,7 @@ from uuid import uuid4
 from sqlalchemy import (
     ColumnElement,
     FromClause,
+    Select,
     Text,
     and_,
     case,
@@ -42,24 +43,10 @@ def plan(
     """One row per active subscriber of that selection and part, in one statement. Returns how many are new.
 
     `hours`: when it is due for whom; None: not at all this time. Who is not named gets it now.
-    A receiver's parts get neighbouring ids, in order. Their uuids (at most 44 characters) begin alike, with chance from
-    here: the databases agree on no random function, and an index that grows at one end is several times cheaper.
     """
-    rows = (
-        select(
-            _key(push, subscribers.c.kind, subscribers.c.receiver, cast(cards.c.part, Text)),
-            f"{uuid4().hex[:20]}-" + cast(subscribers.c.id, Text) + "-" + cast(cards.c.part, Text),
-            literal(push),
-            cards.c.id,
-            subscribers.c.kind,
-            subscribers.c.receiver,
-            cards.c.part,
-            literal(lane.value),
-            literal(Status.PENDING.value),
-            _due_at(hours or {}, now),
-            literal(now, deliveries.c.created_at.type),
-        )
-        .select_from(subscriptions.join(subscribers).join(cards, cards.c.id.in_(card_ids)))
+    chosen = (
+        select(subscribers.c.id, subscribers.c.kind, subscribers.c.receiver, _due_at(hours or {}, now).label("due_at"))
+        .select_from(subscriptions.join(subscribers))
         .where(
             subscriptions.c.series == series,
             subscriptions.c.status == SubscriptionStatus.ACTIVE,
@@ -68,7 +55,33 @@ def plan(
             subscriptions.c.sections == selection.sections,
             *(~_has(timing) for timing, at in (hours or {}).items() if at is None),
         )
-        .order_by(subscribers.c.id, cards.c.part)
+    )
+    return fan_out(tx, push, chosen, card_ids, now, lane)
+
+
+def fan_out(tx: Transaction, push: int, chosen: Select[Any], card_ids: Sequence[int], now: datetime, lane: Lane) -> int:
+    """One row per card for whoever is chosen: subscribers' `id`, `kind`, `receiver` and `due_at`. Returns how many.
+
+    A receiver's parts get neighbouring ids, in order. Their uuids (at most 44 characters) begin alike, with chance from
+    here: the databases agree on no random function, and an index that grows at one end is several times cheaper.
+    """
+    who, part = chosen.subquery(), cast(cards.c.part, Text)
+    rows = (
+        select(
+            key_of(str(push), who.c.kind, who.c.receiver, part),
+            f"{uuid4().hex[:20]}-" + cast(who.c.id, Text) + "-" + part,
+            literal(push),
+            cards.c.id,
+            who.c.kind,
+            who.c.receiver,
+            cards.c.part,
+            literal(lane.value),
+            literal(Status.PENDING.value),
+            who.c.due_at,
+            literal(now, deliveries.c.created_at.type),
+        )
+        .select_from(who.join(cards, cards.c.id.in_(card_ids)))
+        .order_by(who.c.id, cards.c.part)
     )
     first = ("key", "uuid", "push_id", "card_id", "kind", "receiver", "part")
     names = [*first, "lane", "status", "not_before", "created_at"]
@@ -94,7 +107,7 @@ def _has(timing: Timing) -> ColumnElement[bool]:
 def enqueue_push(tx: Transaction, push: int, receiver: Receiver, card_ids: Sequence[int], now: datetime) -> int:
     """The rows of one late receiver, under the same keys as the fan-out. Returns how many are new."""
     return sum(
-        enqueue(tx, _key(push, receiver.kind, receiver.id, str(part)), receiver, card, now, push=push, part=part)
+        enqueue(tx, key_of(str(push), receiver.kind, receiver.id, str(part)), receiver, card, now, push=push, part=part)
         for part, card in enumerate(card_ids, 1)
     )
 
@@ -147,9 +160,9 @@ def cancel(tx: Transaction, receiver: Receiver, reason: str, *, series: str | No
     return int(tx.execute(done.values(status=Status.CANCELLED, reason=reason)).rowcount)
 
 
-def _key(push: int, kind: Any, receiver: Any, part: Any) -> Any:
-    """The unique key of a pushed delivery, of texts or of columns: both join with +."""
-    return f"push:{push}:" + kind + ":" + receiver + ":" + part
+def key_of(push: Any, kind: Any, receiver: Any, part: Any) -> Any:
+    """The unique key of a pushed delivery, of texts or of columns: all join with +."""
+    return "push:" + push + ":" + kind + ":" + receiver + ":" + part
 
 
 def is_open(rows: FromClause) -> ColumnElement[bool]:

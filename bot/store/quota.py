@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from bot.domain.quota import month_of
 from bot.store.database import insert
@@ -21,8 +21,7 @@ def add(tx: Transaction, made: Mapping[str, int], now: datetime) -> int:
 
 def used(tx: Transaction, now: datetime) -> int:
     """Calls of the month so far."""
-    total = select(func.coalesce(func.sum(calls.c.calls), 0)).where(calls.c.month == month_of(now))
-    return int(tx.execute(total).scalar_one())
+    return sum(by_kind(tx, now).values())
 
 
 def by_kind(tx: Transaction, now: datetime) -> dict[str, int]:

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
-from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Select, Text, case, cast, exists, func, literal, select, tuple_, union_all, update
+from sqlalchemy import ColumnElement, Select, case, exists, func, literal, select, tuple_, union_all, update
 
 from bot.domain.audience import Density, Kind, Receiver, Selection, SubscriptionStatus
 from bot.domain.delivery import OPEN, Lane, Status
-from bot.store import pauses
+from bot.store import outbox, pauses
 from bot.store.archive import deliveries_archive
-from bot.store.database import hold_still, insert
+from bot.store.database import hold_still
 from bot.store.editions import Edition, card_prefix, push_ids
 from bot.store.engine import Transaction
 from bot.store.subscribers import BY_ADMIN
@@ -84,30 +83,12 @@ def plan(
 ) -> int:
     """One row per receiver of a selection and part, in one statement, under keys and uuids of its own."""
     found = _candidates(edition, wish).subquery()
-    part = cast(cards.c.part, Text)
-    rows = (
-        select(
-            f"push:{push}:" + found.c.kind + ":" + found.c.receiver + ":" + part,
-            f"{uuid4().hex[:20]}-" + cast(found.c.id, Text) + "-" + part,
-            literal(push),
-            cards.c.id,
-            found.c.kind,
-            found.c.receiver,
-            cards.c.part,
-            literal(lane.value),
-            literal(Status.PENDING.value),
-            literal(now, deliveries.c.not_before.type),
-            literal(now, deliveries.c.created_at.type),
-        )
-        .select_from(found.join(cards, cards.c.id.in_(card_ids)))
+    chosen = (
+        select(found.c.id, found.c.kind, found.c.receiver, literal(now, deliveries.c.not_before.type).label("due_at"))
         .where(found.c.why.is_(None), found.c.kind == selection.audience)
         .where(found.c.density == selection.density, found.c.sections == selection.sections)
-        .order_by(found.c.id, cards.c.part)
     )
-    first = ("key", "uuid", "push_id", "card_id", "kind", "receiver", "part")
-    names = [*first, "lane", "status", "not_before", "created_at"]
-    new = insert(tx, deliveries).from_select(names, rows).on_conflict_do_nothing(index_elements=["key"])
-    return int(tx.execute(new).rowcount)
+    return outbox.fan_out(tx, push, chosen, card_ids, now, lane)
 
 
 def give_up_stopped(tx: Transaction, edition: Edition) -> int:

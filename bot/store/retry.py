@@ -12,6 +12,7 @@ from bot.domain.audience import SubscriptionStatus
 from bot.domain.delivery import Status
 from bot.store.database import hold_still
 from bot.store.engine import Transaction
+from bot.store.outbox import key_of
 from bot.store.pauses import PUSH
 from bot.store.subscribers import BY_ADMIN
 from bot.store.tables import deliveries, pauses, pushes, subscribers, subscriptions
@@ -125,8 +126,8 @@ def _why(status: Status) -> ColumnElement[str | None]:
 def _is_replaced() -> ColumnElement[bool]:
     """A later push of the edition has taken over that part for that receiver, however it ended."""
     later, other = pushes.alias("later"), deliveries.alias("other")
-    ends = ":" + deliveries.c.kind + ":" + deliveries.c.receiver + ":" + cast(deliveries.c.part, Text)
-    key = literal("push:") + cast(later.c.id, Text) + ends  # as the outbox makes them: a unique index finds it
+    part = cast(deliveries.c.part, Text)
+    key = key_of(cast(later.c.id, Text), deliveries.c.kind, deliveries.c.receiver, part)  # a unique index finds it
     return exists().where(
         later.c.edition_id == pushes.c.edition_id,
         later.c.id > pushes.c.id,

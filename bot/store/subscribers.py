@@ -12,7 +12,6 @@ from bot.domain.preference import Timing
 from bot.store.database import hold_still, insert
 from bot.store.engine import Transaction
 from bot.store.tables import subscribers, subscriptions
-from bot.store.units import LostRace
 
 ACTIVE = SubscriptionStatus.ACTIVE
 BY_ADMIN = "管理员暂停"
@@ -63,34 +62,6 @@ def status(tx: Transaction, receiver: Receiver, series: str) -> SubscriptionStat
         select(subscriptions.c.status).join(subscribers).where(_is(receiver), subscriptions.c.series == series)
     ).scalar()
     return None if found is None else SubscriptionStatus(found)
-
-
-def set_status(
-    tx: Transaction,
-    receiver: Receiver,
-    series: str,
-    wanted: SubscriptionStatus,
-    now: datetime,
-    *,
-    reason: str | None = None,
-) -> SubscriptionStatus | None:
-    """Make a subscription what it is wanted to be, its preference as it is. Returns what it was; None if it is new."""
-    before = status(tx, receiver, series)
-    if before is None and not add(tx, [NewSubscription(receiver, series)], now)[0]:
-        raise LostRace
-    values: dict[str, Any] = {"status": wanted, "reason": reason, "updated_at": now}
-    if wanted is ACTIVE:
-        values["paused_until"] = None
-    if before is not None or wanted is not ACTIVE:
-        done = tx.execute(
-            update(subscriptions)
-            .where(subscriptions.c.subscriber_id == _id_of(receiver), subscriptions.c.series == series)
-            .where(subscriptions.c.status == (before or ACTIVE))
-            .values(values)
-        )
-        if not done.rowcount:
-            raise LostRace
-    return before
 
 
 def add(tx: Transaction, rows: Sequence[NewSubscription], now: datetime) -> tuple[int, int]:

@@ -73,11 +73,12 @@ class SectionNames(TypeDecorator[frozenset[str]]):
         return None if value is None else frozenset(json.loads(value))
 
 
-def _id() -> Column[int]:
+def id_column() -> Column[int]:
+    """A row's own number, which the database gives."""
     return Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
 
 
-def _partial_index(name: str, *columns: str, where: str) -> Index:
+def partial_index(name: str, *columns: str, where: str) -> Index:
     """An index of the rows that are still at work. A statement is helped by it only if it says `where` literally."""
     return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
 
@@ -85,7 +86,7 @@ def _partial_index(name: str, *columns: str, where: str) -> Index:
 subscribers = Table(
     "subscribers",
     metadata,
-    _id(),
+    id_column(),
     Column("kind", Word, nullable=False),
     Column("receiver", Word, nullable=False),
     Column("name", Text, nullable=False, server_default=""),
@@ -98,7 +99,7 @@ subscribers = Table(
 subscriptions = Table(
     "subscriptions",
     metadata,
-    _id(),
+    id_column(),
     Column("subscriber_id", ForeignKey("subscribers.id", ondelete="CASCADE"), nullable=False),
     Column("series", Text, nullable=False),
     Column("status", Text, nullable=False),
@@ -119,7 +120,7 @@ subscriptions = Table(
 editions = Table(
     "editions",
     metadata,
-    _id(),
+    id_column(),
     Column("series", Text, nullable=False),
     Column("slug", Text, nullable=False),
     Column("day", Date, nullable=False),
@@ -140,7 +141,7 @@ editions = Table(
 cards = Table(
     "cards",
     metadata,
-    _id(),
+    id_column(),
     # one rendering per content and selection, shared by its receivers; looked up by its beginning too
     Column("key", Word, nullable=False, unique=True),
     Column("body", Text, nullable=False),
@@ -151,13 +152,13 @@ cards = Table(
     Column("sections", SectionNames),  # of the selection; none: not of an edition, or older than this column
     Column("of_card", BigInteger),  # the card that was refused, and for which this one stands
     Column("proven_at", Instant),  # when the platform first took it; until then it goes to one receiver at a time
-    _partial_index("ix_cards_unproven", "id", where="proven_at IS NULL"),
+    partial_index("ix_cards_unproven", "id", where="proven_at IS NULL"),
 )
 
 pushes = Table(
     "pushes",
     metadata,
-    _id(),
+    id_column(),
     Column("edition_id", ForeignKey("editions.id"), nullable=False),
     Column("key", Text, nullable=False, unique=True),  # one fan-out per edition; a resend is a new key
     Column("created_at", Instant, nullable=False),
@@ -166,7 +167,7 @@ pushes = Table(
 deliveries = Table(
     "deliveries",
     metadata,
-    _id(),
+    id_column(),
     Column("key", Word, nullable=False, unique=True),  # push + receiver + part: planned twice is planned once
     Column("uuid", Word, nullable=False, unique=True),  # the platform's idempotency key, the same on every attempt
     Column("push_id", ForeignKey("pushes.id")),  # none for answers to a person
@@ -187,12 +188,12 @@ deliveries = Table(
     Column("sent_at", Instant),
     Column("created_at", Instant, nullable=False),
     # The last columns spare a look at the row: a whole push may have to be passed over, unproven or stopped.
-    _partial_index("ix_deliveries_due", "not_before", "id", "card_id", "push_id", where="status = 'pending'"),
+    partial_index("ix_deliveries_due", "lane", "not_before", "id", "card_id", "push_id", where="status = 'pending'"),
     # who is to prove a card
-    _partial_index("ix_deliveries_waiting", "card_id", "not_before", "id", "push_id", where="status = 'pending'"),
-    _partial_index("ix_deliveries_leased", "lease_until", where="status = 'sending'"),
+    partial_index("ix_deliveries_waiting", "card_id", "not_before", "id", "push_id", where="status = 'pending'"),
+    partial_index("ix_deliveries_leased", "lease_until", where="status = 'sending'"),
     # a receiver's messages go one after the other, in the order of their ids
-    _partial_index("ix_deliveries_open", "kind", "receiver", "id", where="status IN ('pending', 'sending')"),
+    partial_index("ix_deliveries_open", "kind", "receiver", "id", where="status IN ('pending', 'sending')"),
     Index("ix_deliveries_push", "push_id", "status"),
 )
 
@@ -207,7 +208,7 @@ inbox = Table(
 audit = Table(
     "audit",
     metadata,
-    _id(),
+    id_column(),
     Column("at", Instant, nullable=False),
     Column("actor", Text, nullable=False),
     Column("action", Text, nullable=False),
@@ -245,7 +246,7 @@ leases = Table(
 pictures = Table(
     "pictures",
     metadata,
-    _id(),
+    id_column(),
     Column("app_id", Text, nullable=False),
     Column("source_hash", Text, nullable=False),  # sha256 of the source's name: addresses may hold secrets
     Column("content_hash", Text, nullable=False),  # sha256 of the uploaded bytes

@@ -1,16 +1,19 @@
 """Sending again: only to whom an edition has missed, however often and by whomever it is asked for."""
 
+from datetime import datetime
+
 import pytest
 
 from bot.cards.actions import Missed, Resend
-from bot.domain.audience import Kind, Receiver
+from bot.domain.audience import Kind, Receiver, SubscriptionStatus
 from bot.domain.commands import Command, Order
 from bot.domain.delivery import Status
 from bot.domain.errors import UsageError
 from bot.parts import all_series
 from bot.sandbox.faults import Fault
 from bot.services.resend import Again
-from bot.store import editions, ledger, pauses, subscribers
+from bot.store import editions, ledger, pauses, preferences, subscribers
+from bot.store.engine import Transaction
 from bot.store.resends import Only
 from tests.integration.conftest import SERIES, make_house, on_both
 from tests.integration.office import ADMIN, ADMINS, make_office
@@ -28,6 +31,13 @@ def copies(office, people) -> list[int]:
     return [len(office.cards_to(one.id)) for one in people]
 
 
+def leave(tx: Transaction, person: Receiver, now: datetime) -> None:
+    """What a reader does who wants no more."""
+    present = preferences.present(tx, person, SERIES)
+    assert present is not None
+    preferences.put(tx, person, SERIES, present, SubscriptionStatus.UNSUBSCRIBED, present.preference, now)
+
+
 @on_both
 async def test_the_failed_get_it_once_and_are_active_again(office):
     """One has stopped the bot and come back, one is still away, one has left: who has it gets nothing."""
@@ -41,9 +51,7 @@ async def test_the_failed_get_it_once_and_are_active_again(office):
         assert copies(office, people) == [0, 0, 0, 1, 1]
         await world.stop_messages(people[0].id, stopped=False)
         await world.stop_messages(people[2].id, stopped=False)
-        house.store.write_now(
-            subscribers.set_status, people[2], SERIES, subscribers.SubscriptionStatus.UNSUBSCRIBED, office.now
-        )
+        house.store.write_now(leave, people[2], office.now)
 
         push = office.resend(name, Only.FAILED)
         assert (push.receivers, push.skipped) == (2, {"unsubscribed": 1})
@@ -110,9 +118,7 @@ async def test_everybody_and_one_who_is_named(office):
         assert office.resend(name, Only.TO_ONE, to=people[0]).receivers == 1
         assert office.resend(name, Only.TO_ONE, to=Receiver(Kind.USER, ADMIN)).receivers == 1
         await office.quiet()
-    house.store.write_now(
-        subscribers.set_status, people[1], SERIES, subscribers.SubscriptionStatus.UNSUBSCRIBED, office.now
-    )
+    house.store.write_now(leave, people[1], office.now)
 
     with pytest.raises(UsageError, match="left"):
         office.resend(name, Only.TO_ONE, to=people[1])
