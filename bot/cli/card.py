@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.context import instant_of, json_option, print_json, print_table, received_option, zone_of
+from bot.cli.card_files import show_cards
+from bot.cli.context import instant_of, json_option, received_option, zone_of
 
 if TYPE_CHECKING:
     from bot.domain.digest import Digest
@@ -30,9 +31,6 @@ def render(
     file: Path, density: str, received_at: str | None, timezone: str, out: Path | None, pictures: bool, as_json: bool
 ) -> None:
     """Render FILE into the cards that would be sent. Sends nothing, needs no configuration."""
-    import json
-
-    from bot.domain.errors import UsageError
     from bot.services.publish import preview
     from bot.sources.folder import read_file
 
@@ -41,31 +39,7 @@ def render(
     drawn = _drawn(reading.digests) if pictures else {}
     known = {source: picture for source, (picture, _) in drawn.items()}
     cards = [one for digest in reading.digests for one in preview(digest, density, known)]
-    if out is not None:
-        from bot.sandbox.draw import page_of
-
-        contents = {picture.key: content for picture, content in drawn.values()}
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            for number, one in enumerate(cards, 1):
-                body = json.loads(one.body)
-                text = json.dumps(body, ensure_ascii=False, indent=2)
-                (out / f"part-{number}.json").write_text(text + "\n", encoding="utf-8")
-                (out / f"part-{number}.html").write_text(page_of(body, contents), encoding="utf-8")
-        except OSError as exc:
-            raise UsageError(f"{out} cannot be written ({exc.strerror}); choose another folder with --out") from exc
-    if as_json:
-        print_json(
-            {
-                "cards": [json.loads(one.body) for one in cards],
-                "bytes": [one.bytes for one in cards],
-                "elements": [one.elements for one in cards],
-            }
-        )
-        return
-    print_table([["part", "bytes", "elements"], *[[n, one.bytes, one.elements] for n, one in enumerate(cards, 1)]])
-    if out is not None:
-        click.echo(f"written to {out}")
+    show_cards(cards, out, as_json=as_json, pictures={one.key: content for one, content in drawn.values()})
 
 
 def _drawn(digests: "Iterable[Digest]") -> "dict[str, tuple[Picture, bytes]]":

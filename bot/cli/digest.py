@@ -55,7 +55,7 @@ def import_(context: Context, file: Path, series: str, received_at: str | None, 
     import asyncio
 
     from bot.domain.errors import UsageError
-    from bot.parts import build_publisher, card_templates, now_utc
+    from bot.parts import build_publisher, build_renderer, now_utc
     from bot.sources.folder import read_file
 
     settings = context.settings()
@@ -65,7 +65,7 @@ def import_(context: Context, file: Path, series: str, received_at: str | None, 
     if given is None and any(warning.code == "day_assumed" for warning in reading.warnings):
         raise UsageError(f"{file} has no day; put it in the title or the file name, or pass --received-at")
     with context.store(settings) as store:
-        publisher = build_publisher(settings, store, card_templates(settings))
+        publisher = build_publisher(settings, store, build_renderer(settings, store))
         saved = [
             asyncio.run(publisher.import_digest(series, parsed, source_hash, now_utc(), "cli"))
             for parsed in reading.digests

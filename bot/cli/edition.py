@@ -1,16 +1,12 @@
 """`edition list|show|preview|hold|release`: editors' looks, and what stops and starts. Sending: edition_sending.py."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from bot.cli import edition_sending
-from bot.cli.context import Context, after_option, json_option, limit_option, print_json, print_rows, print_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+from bot.cli.card_files import show_cards
+from bot.cli.context import Context, after_option, json_option, limit_option, print_json, print_rows
 
 
 @click.group()
@@ -87,29 +83,18 @@ def preview(
     context: Context, edition: str, density: str, out: Path | None, to: str | None, dry_run: bool, as_json: bool
 ) -> None:
     """The cards of EDITION as they would be sent."""
-    import json
-
-    from bot.parts import build_renderer, card_templates, now_utc
+    from bot.parts import build_renderer, now_utc
     from bot.services import editing, manage
 
     settings = context.settings()
     settings.one_series(manage.split_name(edition)[0])
     with context.store(settings) as store:
-        renderer = build_renderer(settings, store, card_templates(settings))
+        renderer = build_renderer(settings, store)
         cards = editing.cards(store, renderer, edition, density)
         if to is not None and not dry_run:
             editing.preview_to(store, renderer, edition, density, edition_sending.receiver_of(to), now_utc(), "cli")
-    bodies = [json.loads(one.body) for one in cards]
-    if out is not None:
-        _write(bodies, out)
-    if as_json:
-        sizes = {"bytes": [one.bytes for one in cards], "elements": [one.elements for one in cards]}
-        print_json({"cards": bodies, **sizes})
-        return
-    print_table([["part", "bytes", "elements"], *[[n, one.bytes, one.elements] for n, one in enumerate(cards, 1)]])
-    if out is not None:
-        click.echo(f"written to {out}")
-    if to is not None:
+    show_cards(cards, out, as_json=as_json)
+    if to is not None and not as_json:
         click.echo(f"{'would go' if dry_run else 'goes'} to {to}")
 
 
@@ -143,20 +128,3 @@ def release(context: Context, edition: str) -> None:
 
 def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{n} {status}" for status, n in counts.items()) or "no messages"
-
-
-def _write(cards: "Sequence[Any]", out: Path) -> None:
-    """Each card as JSON and as a page."""
-    import json
-
-    from bot.domain.errors import UsageError
-    from bot.sandbox.draw import page_of
-
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for number, body in enumerate(cards, 1):
-            text = json.dumps(body, ensure_ascii=False, indent=2)
-            (out / f"part-{number}.json").write_text(text + "\n", encoding="utf-8")
-            (out / f"part-{number}.html").write_text(page_of(body, {}), encoding="utf-8")
-    except OSError as exc:
-        raise UsageError(f"{out} cannot be written ({exc.strerror}); choose another folder with --out") from exc

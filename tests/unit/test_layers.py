@@ -40,7 +40,7 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     # Commands that need no service read and draw by themselves: digest check, card render.
     "cli": (
         CORE
-        | {"bot.services", "bot.sources", "bot.reading", "bot.pictures", "bot.sandbox.draw"}
+        | {"bot.services", "bot.sources", "bot.reading", "bot.cards.render", "bot.pictures", "bot.sandbox.draw"}
         | {"bot.store", "bot.__version__"},
         {"click"},
     ),
