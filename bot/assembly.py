@@ -15,7 +15,6 @@ from bot.feishu.hooks import HookSender
 from bot.feishu.link import Link, Timing
 from bot.leader import Leader
 from bot.parts import (
-    all_series,
     app_rate,
     build_alerter,
     build_changes,
@@ -24,7 +23,6 @@ from bot.parts import (
     build_publisher,
     build_renderer,
     build_sources,
-    card_templates,
 )
 from bot.services.admin_words import Editors
 from bot.services.calls import CallCounter
@@ -70,12 +68,12 @@ def assemble(
     settings: Settings, store: Store, client: FeishuClient, hooks: HookSender, clock: Callable[[], datetime]
 ) -> Parts:
     """All parts, whatever the role: what is not started costs nothing."""
-    templates, documents = card_templates(settings), client.documents()
+    documents = client.documents()
     illustrator = build_illustrator(settings, store, client, documents)
-    sources, renderer = build_sources(settings, documents), build_renderer(settings, store, templates, illustrator)
-    publisher = build_publisher(settings, store, templates, sources, illustrator)
+    sources, renderer = build_sources(settings, documents), build_renderer(settings, store, illustrator)
+    publisher = build_publisher(settings, store, renderer, sources)
     desk = build_desk(settings, store, client, renderer, publisher, sources)
-    alerter = build_alerter(settings, templates)
+    alerter = build_alerter(settings, renderer.templates)
     calls = CallCounter(client.meter.take, settings.delivery.monthly_calls, alerter)
     outcomes = Outcomes(alerter)
     deliverer = Deliverer(
@@ -88,9 +86,8 @@ def assemble(
         Rate.per_receiver(settings.delivery.per_receiver_per_second),
     )
     batches = BatchDeliverer(store, client.batches, outcomes, clock, app_rate(settings))
-    feishu, link, links = settings.feishu, None, None
-    if settings.web.public_url:
-        links = PreferenceLinks(feishu.app_secret, settings.web.public_url)
+    feishu, link = settings.feishu, None
+    links = PreferenceLinks(feishu.app_secret, settings.web.public_url) if settings.web.public_url else None
     around = Around(
         ask_chat=documents.chat,
         bot_id=lambda: client.bot_id,
@@ -98,11 +95,17 @@ def assemble(
         editors=Editors(desk.reviewer.decide, desk.resender.pressed, desk.resender.asked),
         monthly_calls=settings.delivery.monthly_calls,
     )
-    admins = settings.admin.open_ids
-    interactor = Interactor(store, templates, all_series(settings), publisher, admins, deliverer.wake, around)
+    interactor = Interactor(
+        store,
+        renderer.templates,
+        tuple(renderer.series.values()),
+        publisher,
+        settings.admin.open_ids,
+        deliverer.wake,
+        around,
+    )
     if feishu.transport == "websocket":
         link = Link(feishu.base_url, feishu.app_id, feishu.app_secret, interactor.handle, Timing(clock))
-    leader = Leader(store, clock)
     return Parts(
         settings,
         store,
@@ -114,7 +117,7 @@ def assemble(
         desk,
         interactor,
         calls,
-        leader,
+        Leader(store, clock),
         link,
         links,
         documents,

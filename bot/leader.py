@@ -24,7 +24,9 @@ class Leader:
         self._epoch: int | None = None
 
     async def run(self) -> None:
-        """Try for the lease until cancelled; then give it back."""
+        """Try for the lease until cancelled; then give it back. Whoever is alone on its file needs none."""
+        if not self._store.is_shared:
+            return
         try:
             while True:
                 await self._take()
@@ -35,6 +37,8 @@ class Leader:
 
     async def leads(self) -> bool:
         """Whether this process is the one, asked of the database: who was frozen may have been replaced."""
+        if not self._store.is_shared:
+            return True
         if self._epoch is None:
             await self._take()
         return self._epoch is not None and await self._store.write(lease.holds, NAME, self._epoch, self._clock())

@@ -52,25 +52,19 @@ def open_store(settings: Settings) -> Store:
     return store
 
 
-def build_renderer(
-    settings: Settings, store: Store, templates: CardTemplates, illustrator: Illustrator | None = None
-) -> Renderer:
-    """What makes cards of editions."""
-    return Renderer(store, templates, all_series(settings), illustrator)
+def build_renderer(settings: Settings, store: Store, illustrator: Illustrator | None = None) -> Renderer:
+    """What makes cards of editions. An operator's templates are tried here: one for each process."""
+    return Renderer(store, card_templates(settings), all_series(settings), illustrator)
 
 
 def build_publisher(
-    settings: Settings,
-    store: Store,
-    templates: CardTemplates,
-    sources: Mapping[str, DigestSource] | None = None,
-    illustrator: Illustrator | None = None,
+    settings: Settings, store: Store, renderer: Renderer, sources: Mapping[str, DigestSource] | None = None
 ) -> Publisher:
     """What takes digests in and plans their way out. Commands bring their digests themselves and need no sources."""
-    alerter = build_alerter(settings, templates)
+    alerter = build_alerter(settings, renderer.templates)
     return Publisher(
         store,
-        build_renderer(settings, store, templates, illustrator),
+        renderer,
         sources or {},
         app_rate(settings),
         build_lanes(settings, alerter),
@@ -171,7 +165,7 @@ async def commanded_publisher(settings: Settings, store: Store) -> AsyncIterator
     feishu = settings.feishu
     async with FeishuClient(feishu.base_url, feishu.app_id, feishu.app_secret) as client:
         illustrator = build_illustrator(settings, store, client, client.documents())
-        yield build_publisher(settings, store, card_templates(settings), illustrator=illustrator)
+        yield build_publisher(settings, store, build_renderer(settings, store, illustrator))
 
 
 @contextlib.asynccontextmanager
@@ -179,13 +173,13 @@ async def commanded_desk(settings: Settings, store: Store) -> AsyncIterator[Desk
     """What a command does editors' work with: it reads sources itself; messages and changes are the service's."""
     from bot.feishu.client import FeishuClient
 
-    feishu, templates = settings.feishu, card_templates(settings)
+    feishu = settings.feishu
     async with FeishuClient(feishu.base_url, feishu.app_id, feishu.app_secret) as client:
         documents = client.documents()
         sources = build_sources(settings, documents)
         illustrator = build_illustrator(settings, store, client, documents)
-        renderer = build_renderer(settings, store, templates, illustrator)
-        publisher = build_publisher(settings, store, templates, sources, illustrator)
+        renderer = build_renderer(settings, store, illustrator)
+        publisher = build_publisher(settings, store, renderer, sources)
         yield build_desk(settings, store, client, renderer, publisher, sources)
 
 

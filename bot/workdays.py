@@ -50,15 +50,6 @@ class OfficialCalendar:
             return None
         return _HOLIDAYS.get(chinese_calendar.holidays.get(day, ""))
 
-    def unknown_year(self, today: date) -> int | None:
-        """A year, this or from December the next, of which only weekends are known: a human should add its holidays.
-
-        Any day of it that the operator has set counts as known.
-        """
-        years = (today.year, today.year + 1) if today.month == _DECEMBER else (today.year,)
-        own = {day.year for day in self._own}
-        return next((year for year in years if year not in own and not _is_known(year)), None)
-
     def _warn(self, year: int) -> None:
         if year not in self._warned:
             self._warned.add(year)

@@ -112,6 +112,6 @@ class ChangesDeliverer:
             f"发出的消息改不了：{error.reason}（{error.code}）",
             "更正和撤回都先等着，一条没丢；新的消息照常发。",
             "到开发者后台开通「更新消息」「撤回消息」的权限并发布版本，会自动继续。",
-            "digest-bot doctor",
+            "digest-bot status",
         )
         self._alerter.tell(tx, f"changes:{error.code}", alert, now)

@@ -82,7 +82,7 @@ class Outcomes:
             f"推送已暂停：{error.reason}（{error.code}）",
             "所有待发的消息都留着，一条没丢；修好之前谁也收不到。",
             "到开发者后台改好，再重启，或在私聊里对我说「恢复推送」。",
-            "digest-bot doctor",
+            "digest-bot status",
         )
         self._alerter.tell(tx, f"queue:{error.code}", alert, now)
 

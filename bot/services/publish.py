@@ -4,7 +4,6 @@ import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
-from functools import cache
 from zoneinfo import ZoneInfo
 
 from bot.cards.digest_card import digest_cards
@@ -201,12 +200,7 @@ def told_again(tx: Transaction, edition: Edition, push: int, skipped: Mapping[st
 def preview(digest: Digest, density: str, pictures: Pictures | None = None) -> tuple[Card, ...]:
     """The cards of a digest as an unnamed series would send them to a reader."""
     selection = Selection(density=Density(density))
-    return digest_cards(_own_templates(), digest, PREVIEW, selection, edition=None, pictures=pictures)
-
-
-@cache
-def _own_templates() -> CardTemplates:
-    return CardTemplates()
+    return digest_cards(CardTemplates(), digest, PREVIEW, selection, edition=None, pictures=pictures)
 
 
 def _import(

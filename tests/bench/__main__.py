@@ -18,7 +18,7 @@ import httpx
 from bot.app import running
 from bot.domain.audience import Kind, Receiver
 from bot.domain.delivery import Status
-from bot.parts import build_publisher, card_templates, open_store
+from bot.parts import build_publisher, build_renderer, open_store
 from bot.reading.plain_text import read_text
 from bot.services import manage
 from bot.services.publish import preview
@@ -98,7 +98,7 @@ async def planning(database: str, url: str) -> None:
             start = time.perf_counter()
             manage.import_subscriptions(store, rows, now)
             imported = time.perf_counter() - start
-            publisher = build_publisher(settings, store, card_templates(settings))
+            publisher = build_publisher(settings, store, build_renderer(settings, store))
             edition = await publisher.import_digest(SERIES, make_digest(items=4), "h", now, "cli")
             start = time.perf_counter()
             await publisher.publish(SERIES, edition.slug, now, "cli")
@@ -138,7 +138,7 @@ async def sending(database: str, url: str) -> None:
 
 async def _plan(settings: Settings, store: Store, turn: int) -> None:
     now = datetime.now(UTC)
-    publisher = build_publisher(settings, store, card_templates(settings))
+    publisher = build_publisher(settings, store, build_renderer(settings, store))
     digest = make_digest(items=14, day=DAY + timedelta(days=turn))
     edition = await publisher.import_digest(SERIES, digest, f"{turn}", now, "cli")
     await publisher.publish(SERIES, edition.slug, now, "cli")

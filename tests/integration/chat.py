@@ -13,7 +13,7 @@ from bot.config import settings_from
 from bot.domain.audience import Kind, Receiver
 from bot.domain.inbound import Answer, CardAction, Inbound, MessageReceived
 from bot.domain.preference import Preference
-from bot.parts import all_series, build_publisher
+from bot.parts import all_series, build_publisher, build_renderer
 from bot.services.interact import Around, Interactor
 from bot.store import preferences
 from bot.store.engine import Store, Transaction
@@ -55,7 +55,7 @@ class Chat:
             for one, name in zip(("ai", "chips"), self.names, strict=False)
         ]
         self.settings = settings_from({"series": tables, "admin": {"open_ids": [ADMIN]}}, {}, base=Path())
-        self.publisher = build_publisher(self.settings, self.store, card_templates())
+        self.publisher = build_publisher(self.settings, self.store, build_renderer(self.settings, self.store))
         self.restart()
 
     def restart(self) -> None:

@@ -17,7 +17,7 @@ from bot.app import running
 from bot.config import settings_from
 from bot.domain.audience import Kind, Receiver
 from bot.feishu.client import FeishuClient
-from bot.parts import build_illustrator, build_publisher, build_sources, card_templates, open_store
+from bot.parts import build_illustrator, build_publisher, build_renderer, build_sources, open_store
 from bot.sandbox.app import Sandbox, SandboxSettings
 from bot.sandbox.state import Message
 from bot.services.publish import Publisher
@@ -210,7 +210,7 @@ async def make_house(
             documents = client.documents()
             illustrator = build_illustrator(settings, store, client, documents)
             sources = build_sources(settings, documents)
-            publisher = build_publisher(settings, store, card_templates(settings), sources, illustrator)
+            publisher = build_publisher(settings, store, build_renderer(settings, store, illustrator), sources)
             yield House(sandbox, settings, store, publisher, bot_port)
 
 

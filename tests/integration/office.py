@@ -103,9 +103,9 @@ async def make_office(house: House) -> AsyncIterator[Office]:
         return {url: links.get(url, LinkAnswer(LinkState.OK)) for url in urls}
 
     async with FeishuClient(feishu.base_url, feishu.app_id, feishu.app_secret) as client:
-        documents, templates = client.documents(), card_templates(settings)
+        documents = client.documents()
         illustrator = build_illustrator(settings, house.store, client, documents)
-        renderer = build_renderer(settings, house.store, templates, illustrator)
+        renderer = build_renderer(settings, house.store, illustrator)
         sources = build_sources(settings, documents)
         desk = build_desk(settings, house.store, client, renderer, house.publisher, sources, check)
         yield Office(house, desk, client, links)

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 from sqlalchemy import select
 
-from bot.parts import all_series, build_publisher, build_sources, card_templates
+from bot.parts import all_series, build_publisher, build_renderer, build_sources
 from bot.services import editing
 from bot.services import status as status_service
 from bot.store import editions
@@ -160,9 +160,8 @@ async def test_days_of_the_operators_own_come_before_the_official_ones(tmp_path)
 async def test_two_schedulers_at_once_plan_one_push(house):
     """Both see a digest that nobody has published."""
     lay_out(house, MONDAY)
-    other = build_publisher(
-        house.settings, house.store, card_templates(house.settings), build_sources(house.settings, None)
-    )
+    renderer = build_renderer(house.settings, house.store)
+    other = build_publisher(house.settings, house.store, renderer, build_sources(house.settings, None))
 
     await asyncio.gather(house.publisher.publish_due(at("08:37")), other.publish_due(at("08:37")))
 

@@ -243,7 +243,7 @@ async def test_a_changed_body_is_refused(platform):
     assert platform.status() is None
 
 
-@pytest.mark.parametrize("age_s", [301, 86_400, -301])
+@pytest.mark.parametrize("age_s", [301, 86_400, -360])
 async def test_a_stale_click_is_refused(platform, age_s):
     """A click is never delivered again, so an old one is a replay."""
     body = platform.sealed(platform.click())

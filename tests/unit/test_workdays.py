@@ -49,16 +49,6 @@ def test_an_unknown_year_has_weekends_only_and_is_warned_of_once(year, caplog):
     assert [(record.message, record.year) for record in caplog.records] == [("holidays_unknown", year)]
 
 
-def test_a_year_without_holidays_is_named_in_time():
-    """From December on the next year counts; days that the operator has set make a year known."""
-    calendar = OfficialCalendar()
-
-    assert calendar.unknown_year(date(2025, 12, 1)) is None
-    assert calendar.unknown_year(date(2089, 11, 30)) == 2089
-    assert OfficialCalendar(holidays=[date(2089, 10, 1)]).unknown_year(date(2089, 11, 30)) is None
-    assert OfficialCalendar(holidays=[date(2089, 10, 1)]).unknown_year(date(2089, 12, 1)) == 2090
-
-
 @pytest.mark.parametrize(
     ("day", "zh", "en"),
     [
