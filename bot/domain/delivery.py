@@ -9,11 +9,11 @@
 The row is committed before the request leaves, so a crash at any line ends in `sending` with a lease, never in nothing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.domain.errors import AppError, ReceiverError, SendError, TemporaryError
+from bot.domain.errors import AppError, SendError, TemporaryError
 
 MAX_ATTEMPTS = 8
 FIRST_WAIT_S = 5.0
@@ -83,23 +83,22 @@ class Step:
     counts: bool = True
 
 
-def put_back(attempt: Attempt, now: datetime) -> Step:
-    """A claim whose request never left: it was no attempt."""
-    return Step(Status.PENDING, now, attempt.maybe_sent_at, counts=False)
-
-
-def next_step(attempt: Attempt, outcome: Accepted | SendError, now: datetime, jitter: float) -> Step:
-    """Decide what follows an attempt.
+def next_step(attempt: Attempt, outcome: Accepted | SendError | None, now: datetime, jitter: float) -> Step:
+    """Decide what follows an attempt. `outcome` None: the request never left, so it was no attempt.
 
     Units: jitter in [0, 1) spreads the wait. An AppError costs no attempt: the row waits until the queue goes on.
     """
     if isinstance(outcome, Accepted):
         return Step(Status.SENT, message_id=outcome.message_id, code=0)
+    if outcome is None:
+        return Step(Status.PENDING, now, attempt.maybe_sent_at, counts=False)
     if isinstance(outcome, AppError):
-        return replace(put_back(attempt, now), code=outcome.code, reason=outcome.reason)
+        return Step(Status.PENDING, now, attempt.maybe_sent_at, None, outcome.code, outcome.reason, counts=False)
     if isinstance(outcome, TemporaryError):
         return _later(attempt, outcome, now, jitter)
-    return _refused(attempt, outcome)
+    # A refusal after an attempt that may have arrived: the reader may have it, so `failed` would invite a second copy.
+    status = Status.FAILED if attempt.maybe_sent_at is None else Status.UNKNOWN
+    return Step(status, maybe_sent_at=attempt.maybe_sent_at, code=outcome.code, reason=outcome.reason)
 
 
 def lapsed(attempt: Attempt, now: datetime) -> Step:
@@ -130,10 +129,3 @@ def _later(attempt: Attempt, error: TemporaryError, now: datetime, jitter: float
         return Step(status, maybe_sent_at=since, code=error.code, reason=error.reason)
     # A limit is the app's, not this receiver's.
     return Step(Status.PENDING, due, since, code=error.code, reason=error.reason, counts=not error.whole_app)
-
-
-def _refused(attempt: Attempt, error: SendError) -> Step:
-    # A refusal after an attempt that may have arrived: the reader may have it, so `failed` would invite a second copy.
-    maybe = attempt.maybe_sent_at is not None and not isinstance(error, ReceiverError)
-    status = Status.UNKNOWN if maybe else Status.FAILED
-    return Step(status, maybe_sent_at=attempt.maybe_sent_at, code=error.code, reason=error.reason)

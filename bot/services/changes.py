@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from bot.cards.alert_card import Alert
-from bot.domain.delivery import Accepted, next_step, put_back
+from bot.domain.delivery import Accepted, next_step
 from bot.domain.errors import AppError, SendError, TemporaryError
 from bot.domain.rate import Rate
 from bot.services.alert import Alerter
@@ -97,8 +97,7 @@ class ChangesDeliverer:
         self, tx: Transaction, claims: Sequence[Change], outcomes: Sequence[Accepted | SendError | None], now: datetime
     ) -> None:
         for change, outcome in zip(claims, outcomes, strict=True):
-            never_left = put_back(change.attempt, now)
-            step = next_step(change.attempt, outcome, now, random.random()) if outcome else never_left
+            step = next_step(change.attempt, outcome, now, random.random())
             if not changes.settle(tx, change, step, now):
                 log.warning("lease_lost", extra={"change": change.id})
             if isinstance(outcome, TemporaryError) and outcome.whole_app:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bot.cards.alert_card import Alert
 from bot.cards.fallback import fallback
-from bot.domain.delivery import Accepted, next_step, put_back
+from bot.domain.delivery import Accepted, next_step
 from bot.domain.errors import AppError, CardError, ReceiverError, SendError, TemporaryError
 from bot.domain.ladder import Rung, below
 from bot.services.alert import Alerter
@@ -31,15 +31,24 @@ class Outcomes:
 
     def write(self, tx: Transaction, ended: Sequence[Outcome], now: datetime) -> None:
         """Write what has ended, and what each outcome means beyond its own delivery."""
+        simple = [
+            (one, next_step(one.attempt, outcome, now, 0.0))
+            for one, outcome in ended
+            if not isinstance(outcome, SendError)
+        ]
+        lost = len(simple) - claiming.settle(tx, simple, now)
         for claimed, outcome in ended:
-            if outcome is None:
-                claiming.settle(tx, claimed, put_back(claimed.attempt, now), now)
-            elif isinstance(outcome, CardError) and self._fall_back(tx, claimed, outcome, now):
-                pass
-            elif claiming.settle(tx, claimed, next_step(claimed.attempt, outcome, now, random.random()), now):
+            if not isinstance(outcome, SendError):
+                continue
+            if isinstance(outcome, CardError) and self._fall_back(tx, claimed, outcome, now):
+                continue
+            step = next_step(claimed.attempt, outcome, now, random.random())
+            if claiming.settle(tx, [(claimed, step)], now):
                 self._react(tx, claimed, outcome, now)
             else:
-                log.warning("lease_lost", extra={"delivery": claimed.id})
+                lost += 1
+        if lost:
+            log.warning("lease_lost", extra={"deliveries": lost})
 
     def _fall_back(self, tx: Transaction, claimed: Claimed, error: CardError, now: datetime) -> bool:
         """Send it in the next form. False if no form is left, or if the refused one may have arrived before."""
@@ -62,7 +71,7 @@ class Outcomes:
             return True
         return False
 
-    def _react(self, tx: Transaction, claimed: Claimed, outcome: Accepted | SendError, now: datetime) -> None:
+    def _react(self, tx: Transaction, claimed: Claimed, outcome: SendError, now: datetime) -> None:
         match outcome:
             case ReceiverError():
                 subscribers.pause(tx, claimed.receiver, outcome.reason, now)

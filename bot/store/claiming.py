@@ -9,9 +9,11 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     FromClause,
+    Integer,
     Row,
     Select,
     and_,
+    bindparam,
     cast,
     exists,
     func,
@@ -113,17 +115,19 @@ def revive(tx: Transaction, now: datetime, *, orphaned: bool = False) -> int:
     if is_shared(tx) or not orphaned:
         left = left.where(deliveries.c.lease_until < now)
     rows = tx.execute(left.with_for_update(skip_locked=True)).all()
-    for row in rows:
-        _write(tx, held(row), lapsed(_attempt(row), now))
+    if rows:
+        tx.execute(_SETTLE, [_settled(row, lapsed(_attempt(row), now), now) for row in rows])
     return len(rows)
 
 
-def settle(tx: Transaction, claimed: Claimed, step: Step, now: datetime) -> bool:
-    """Write the outcome of an attempt. False if the lease was lost meanwhile: then the new owner decides."""
-    is_sent = step.status is Status.SENT
-    if is_sent and not claimed.is_proven:
-        tx.execute(update(cards).where(cards.c.id == claimed.card_id).values(proven_at=now))
-    return _write(tx, held(claimed), step, sent_at=now if is_sent else None)
+def settle(tx: Transaction, steps: Sequence[tuple[Claimed, Step]], now: datetime) -> int:
+    """Write outcomes of attempts. Returns how many were still ours: of a lost lease the new owner decides."""
+    if not steps:
+        return 0
+    proven = {one.card_id for one, step in steps if step.status is Status.SENT and not one.is_proven}
+    if proven:
+        tx.execute(update(cards).where(cards.c.id.in_(proven), cards.c.proven_at.is_(None)).values(proven_at=now))
+    return tx.execute(_SETTLE, [_settled(one, step, now) for one, step in steps]).rowcount
 
 
 def to_single(tx: Transaction, claims: Sequence[Claimed], now: datetime) -> None:
@@ -139,21 +143,38 @@ def held(claim: Any) -> ColumnElement[bool]:
     return and_(*is_same, deliveries.c.status == Status.SENDING)
 
 
-def _write(tx: Transaction, row: ColumnElement[bool], step: Step, sent_at: datetime | None = None) -> bool:
-    values: dict[str, Any] = {
-        "status": step.status,
-        "maybe_sent_at": step.maybe_sent_at,
-        "message_id": step.message_id,
-        "code": step.code,
-        "reason": step.reason,
-        "lease_until": None,
-        "sent_at": sent_at,
+# Built once: most of what a push costs the database would be the making of this statement for each message.
+_SETTLE = (
+    update(deliveries)
+    .where(deliveries.c.id == bindparam("row"), deliveries.c.lease_until == bindparam("lease"))
+    .where(deliveries.c.status == SENDING)
+    .values(
+        status=bindparam("to"),
+        maybe_sent_at=bindparam("maybe"),
+        message_id=bindparam("message"),
+        code=bindparam("answer"),
+        reason=bindparam("why"),
+        sent_at=bindparam("sent"),
+        lease_until=None,
+        not_before=func.coalesce(bindparam("due", type_=deliveries.c.not_before.type), deliveries.c.not_before),
+        attempts=deliveries.c.attempts - bindparam("uncounted", type_=Integer),
+    )
+)
+
+
+def _settled(claim: Any, step: Step, now: datetime) -> dict[str, Any]:
+    return {
+        "row": claim.id,
+        "lease": claim.lease_until,
+        "to": step.status,
+        "maybe": step.maybe_sent_at,
+        "message": step.message_id,
+        "answer": step.code,
+        "why": step.reason,
+        "sent": now if step.status is Status.SENT else None,
+        "due": step.not_before,
+        "uncounted": int(not step.counts),
     }
-    if step.not_before is not None:
-        values["not_before"] = step.not_before
-    if not step.counts:
-        values["attempts"] = deliveries.c.attempts - 1
-    return bool(tx.execute(update(deliveries).where(row).values(values)).rowcount)
 
 
 def _is_next(rows: FromClause, now: datetime) -> ColumnElement[bool]:

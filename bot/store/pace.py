@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, case, delete, select
+from sqlalchemy import BigInteger, case, delete, literal_column, select
 
 from bot.domain.rate import Rate
 from bot.store.database import insert
@@ -22,10 +22,14 @@ def reserve(tx: Transaction, keys: Sequence[str], sends: int, rate: Rate, now: d
     now_ms = now.timestamp() * 1000
     earliest = round(now_ms - rate.burst * rate.interval_s * 1000)
     taken = round(sends * rate.interval_s * 1000)
+    upsert = insert(tx, pace)
+    # Written as a literal: with a parameter here rows would be sent one at a time.
+    further = pace.c.tat_ms + literal_column(str(taken), BigInteger)
+    later = case((further > upsert.excluded.tat_ms, further), else_=upsert.excluded.tat_ms)
+    upsert = upsert.on_conflict_do_update(index_elements=[pace.c.key], set_={"tat_ms": later})
     # In one order for all, so that two who want the same rows never wait for each other.
-    upsert = insert(tx, pace).values([{"key": key, "tat_ms": earliest + taken} for key in sorted(keys)])
-    upsert = upsert.on_conflict_do_update(index_elements=[pace.c.key], set_={"tat_ms": _not_before(earliest) + taken})
-    tat = {row.key: row.tat_ms for row in tx.execute(upsert.returning(pace.c.key, pace.c.tat_ms))}
+    rows = [{"key": key, "tat_ms": earliest + taken} for key in sorted(keys)]
+    tat = {row.key: row.tat_ms for row in tx.execute(upsert.returning(pace.c.key, pace.c.tat_ms), rows)}
     return [(tat[key] - taken - now_ms) / 1000 for key in keys]
 
 
@@ -39,14 +43,10 @@ def hold(tx: Transaction, key: str, seconds: float, now: datetime) -> None:
     """Let no send through before `seconds` have passed, and none of the burst then: the platform asked for it."""
     until = round((now + timedelta(seconds=seconds)).timestamp() * 1000)
     upsert = insert(tx, pace).values(key=key, tat_ms=until)
-    tx.execute(upsert.on_conflict_do_update(index_elements=[pace.c.key], set_={"tat_ms": _not_before(until)}))
+    later = case((pace.c.tat_ms > upsert.excluded.tat_ms, pace.c.tat_ms), else_=upsert.excluded.tat_ms)
+    tx.execute(upsert.on_conflict_do_update(index_elements=[pace.c.key], set_={"tat_ms": later}))
 
 
 def forget(tx: Transaction, now: datetime) -> None:
     """Drop rows that have rested for long: a row younger than its burst would give the burst a second time."""
     tx.execute(delete(pace).where(pace.c.tat_ms < round((now - RESTED).timestamp() * 1000)))
-
-
-def _not_before(earliest_ms: int) -> ColumnElement[int]:
-    """The stored time, or a later one. (The databases have no function in common for it.)"""
-    return case((pace.c.tat_ms > earliest_ms, pace.c.tat_ms), else_=earliest_ms)

@@ -129,7 +129,8 @@ async def campaign(receivers: int) -> bool:
             click.echo(f"  {found}; {paused} of {len(dead)} dead ones paused with the right reason")
             for (status, number), n in sorted(counted.items()):
                 click.echo(f"  {status:>8} after {number} attempts: {n}")
-            gone = found.statuses.get(Status.FAILED, 0) + found.statuses.get(Status.CANCELLED, 0)
+            # Cancelled: it was known before the call. Unknown: a reply was lost before the refusal.
+            gone = sum(found.statuses.get(one, 0) for one in (Status.FAILED, Status.CANCELLED, Status.UNKNOWN))
             right = (found.statuses.get(Status.SENT), gone) == (receivers, len(dead))
             bounded = max(number for _, number in counted) <= MAX_ATTEMPTS
             return right and bounded and paused == len(dead) and not (found.lost or found.doubled or found.violations)

@@ -68,8 +68,8 @@ def on_their_way(tx) -> list:
 
 
 def settle_all(tx, claims) -> None:
-    for one in claims:
-        assert claiming.settle(tx, one, next_step(one.attempt, Accepted(f"om_{one.id}"), NOW, 0.0), NOW)
+    steps = [(one, next_step(one.attempt, Accepted(f"om_{one.id}"), NOW, 0.0)) for one in claims]
+    assert claiming.settle(tx, steps, NOW) == len(claims)
 
 
 def enqueue_and_claim(tx, who: str) -> list:

@@ -16,7 +16,6 @@ from bot.domain.delivery import (
     backoff_s,
     lapsed,
     next_step,
-    put_back,
 )
 from bot.domain.errors import AppError, CardError, ReceiverError, TemporaryError
 
@@ -65,9 +64,10 @@ def test_a_delivery_that_may_have_arrived_is_repeated_only_while_its_uuid_protec
     assert lapsed(attempt(), NOW).status is Status.PENDING
 
 
-def test_a_refusal_after_a_doubtful_attempt_is_not_called_failed():
+@pytest.mark.parametrize("error", [ReceiverError(230013, "x"), CardError(230099, "x")])
+def test_a_refusal_after_a_doubtful_attempt_is_not_called_failed(error):
     """`failed` invites a resend; who may have the message must not be invited."""
-    assert next_step(attempt(2, NOW), CardError(230099, "x"), NOW, 0.0).status is Status.UNKNOWN
+    assert next_step(attempt(2, NOW), error, NOW, 0.0).status is Status.UNKNOWN
 
 
 @given(st.integers(1, 200), st.floats(0, 1, exclude_max=True))
@@ -108,7 +108,7 @@ def test_every_history_ends_or_waits_and_nothing_follows_an_end(outcomes, jitter
             now += timedelta(minutes=2)
             step = lapsed(current, now)
         elif outcome == "put back":
-            step = put_back(current, now)
+            step = next_step(current, None, now, 0.0)
         else:
             step = next_step(current, outcome, now, jitter)
         attempts -= 0 if step.counts else 1
