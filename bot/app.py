@@ -25,6 +25,7 @@ from bot.scheduler import build_scheduler
 from bot.services.archiving import put_away
 from bot.services.groups import Listed
 from bot.services.returning import end_pauses
+from bot.services.review import CheckLinks
 from bot.serving import listen, serving, until_signal
 from bot.settings import Settings
 from bot.store import alerts, changes, claiming, inbox, pace, pauses, webhooks
@@ -67,9 +68,12 @@ async def serve(settings: Settings, role: Role = Role.ALL) -> None:
 
 @contextlib.asynccontextmanager
 async def running(
-    settings: Settings, clock: Callable[[], datetime] = now_utc, role: Role = Role.ALL
+    settings: Settings,
+    clock: Callable[[], datetime] = now_utc,
+    role: Role = Role.ALL,
+    check_links: CheckLinks | None = None,
 ) -> AsyncIterator[Starlette]:
-    """The bot's loops; yields its web app. `clock` tells the time: tests move it.
+    """The bot's loops; yields its web app. `clock` tells the time: tests move it. `check_links`: see `build_desk`.
 
     Stop order: claim nothing more → scheduler → what is in flight → HTTP → database. What is cut off keeps its lease.
     """
@@ -86,7 +90,7 @@ async def running(
             HookSender(feishu.base_url, secret_of) as hooks,
         ):
             await store.write(_take_over, clock())
-            parts = assemble(settings, store, client, hooks, clock)
+            parts = assemble(settings, store, client, hooks, clock, check_links)
             async with asyncio.TaskGroup() as tasks:
                 stop = _start(parts, role, tasks)
                 try:
@@ -102,7 +106,8 @@ def _start(parts: Parts, role: Role, tasks: asyncio.TaskGroup) -> Callable[[], A
     ending: list[asyncio.Task[None]] = []
     if role.does(Role.SENDER):
         ending += [tasks.create_task(one.run()) for one in (parts.deliverer, parts.batches, parts.changes)]
-    scheduler = _scheduler(parts)
+    at_work: set[asyncio.Task[object]] = set()
+    scheduler = _scheduler(parts, at_work)
     if role.does(Role.SCHEDULER):
         background.append(tasks.create_task(parts.leader.run()))
         scheduler.start()
@@ -120,15 +125,15 @@ def _start(parts: Parts, role: Role, tasks: asyncio.TaskGroup) -> Callable[[], A
             scheduler.shutdown(wait=False)
         if link is not None:
             link.stop()
-        if ending:
-            await asyncio.wait(ending, timeout=STOP_WITHIN_S)
+        if still := {*ending, *at_work}:
+            await asyncio.wait(still, timeout=STOP_WITHIN_S)
         for task in (*ending, *background):
             task.cancel()
 
     return stop
 
 
-def _scheduler(parts: Parts) -> AsyncIOScheduler:
+def _scheduler(parts: Parts, at_work: set[asyncio.Task[object]]) -> AsyncIOScheduler:
     async def publish_due() -> None:
         if not await parts.leader.leads():
             return
@@ -155,7 +160,7 @@ def _scheduler(parts: Parts) -> AsyncIOScheduler:
             await parts.desk.tick(parts.clock())
             parts.deliverer.wake()
 
-    return build_scheduler(all_series(parts.settings), publish_due, chores, tell)
+    return build_scheduler(all_series(parts.settings), publish_due, chores, tell, at_work)
 
 
 async def _groups(documents: FeishuDocuments) -> list[Listed]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from starlette.applications import Starlette
-from starlette.routing import Route
+from starlette.routing import BaseRoute
 
 from bot.domain.audience import Kind
 from bot.domain.rate import Rate
@@ -25,6 +25,7 @@ from bot.parts import (
     build_sources,
 )
 from bot.services.admin_words import Editors
+from bot.services.arrivals import Arrivals
 from bot.services.calls import CallCounter
 from bot.services.changes import ChangesDeliverer
 from bot.services.deliver import Deliverer
@@ -35,10 +36,13 @@ from bot.services.links import PreferenceLinks
 from bot.services.outcomes import Outcomes
 from bot.services.preference_page import PreferencePage
 from bot.services.publish import Publisher
+from bot.services.review import CheckLinks
+from bot.services.vitals import Vitals
 from bot.settings import Settings
-from bot.store import pauses
 from bot.store.engine import Store
 from bot.web.app import build_web
+from bot.web.health import Health, Process
+from bot.web.metrics import Metrics
 from bot.web.preferences import Preferences
 from bot.web.webhook import Credentials, Webhook
 
@@ -56,6 +60,7 @@ class Parts:
     changes: ChangesDeliverer
     desk: Desk
     interactor: Interactor
+    arrivals: Arrivals
     calls: CallCounter
     leader: Leader
     link: Link | None
@@ -65,14 +70,19 @@ class Parts:
 
 
 def assemble(
-    settings: Settings, store: Store, client: FeishuClient, hooks: HookSender, clock: Callable[[], datetime]
+    settings: Settings,
+    store: Store,
+    client: FeishuClient,
+    hooks: HookSender,
+    clock: Callable[[], datetime],
+    check_links: CheckLinks | None = None,
 ) -> Parts:
-    """All parts, whatever the role: what is not started costs nothing."""
+    """All parts, whatever the role: what is not started costs nothing. `check_links`: see `build_desk`."""
     documents = client.documents()
     illustrator = build_illustrator(settings, store, client, documents)
     sources, renderer = build_sources(settings, documents), build_renderer(settings, store, illustrator)
     publisher = build_publisher(settings, store, renderer, sources)
-    desk = build_desk(settings, store, client, renderer, publisher, sources)
+    desk = build_desk(settings, store, client, renderer, publisher, sources, check_links)
     alerter = build_alerter(settings, renderer.templates)
     calls = CallCounter(client.meter.take, settings.delivery.monthly_calls, alerter)
     outcomes = Outcomes(alerter)
@@ -86,8 +96,8 @@ def assemble(
         Rate.per_receiver(settings.delivery.per_receiver_per_second),
     )
     batches = BatchDeliverer(store, client.batches, outcomes, clock, app_rate(settings))
-    feishu, link = settings.feishu, None
-    links = PreferenceLinks(feishu.app_secret, settings.web.public_url) if settings.web.public_url else None
+    public_url = settings.web.public_url
+    links = PreferenceLinks(settings.feishu.app_secret, public_url) if public_url else None
     around = Around(
         ask_chat=documents.chat,
         bot_id=lambda: client.bot_id,
@@ -95,17 +105,11 @@ def assemble(
         editors=Editors(desk.reviewer.decide, desk.resender.pressed, desk.resender.asked),
         monthly_calls=settings.delivery.monthly_calls,
     )
+    series = tuple(renderer.series.values())
     interactor = Interactor(
-        store,
-        renderer.templates,
-        tuple(renderer.series.values()),
-        publisher,
-        settings.admin.open_ids,
-        deliverer.wake,
-        around,
+        store, renderer.templates, series, publisher, settings.admin.open_ids, deliverer.wake, around
     )
-    if feishu.transport == "websocket":
-        link = Link(feishu.base_url, feishu.app_id, feishu.app_secret, interactor.handle, Timing(clock))
+    arrivals = Arrivals(interactor.handle)
     return Parts(
         settings,
         store,
@@ -116,30 +120,44 @@ def assemble(
         build_changes(settings, store, client, alerter, clock),
         desk,
         interactor,
+        arrivals,
         calls,
         Leader(store, clock),
-        link,
+        _link(settings, arrivals, clock),
         links,
         documents,
         clock,
     )
 
 
+def _link(settings: Settings, arrivals: Arrivals, clock: Callable[[], datetime]) -> Link | None:
+    feishu = settings.feishu
+    if feishu.transport != "websocket":
+        return None
+    return Link(feishu.base_url, feishu.app_id, feishu.app_secret, arrivals.handle, Timing(clock))
+
+
 def web_of(parts: Parts) -> Starlette:
     """The callbacks and pages of a process."""
     feishu = parts.settings.feishu
     credentials = Credentials(feishu.encrypt_key, feishu.verification_token)
-
-    async def ready() -> dict[str, bool]:
-        pause = await parts.store.read(pauses.of_queue, parts.clock())
-        checks = {"database": True, "queue": pause is None}
-        return checks if parts.link is None else {**checks, "link": parts.link.health(parts.clock()).is_up}
-
-    webhook = Webhook(credentials, parts.interactor.handle, parts.clock) if feishu.encrypt_key else None
-    pages: list[Route] = []
+    webhook = Webhook(credentials, parts.arrivals.handle, parts.clock) if feishu.encrypt_key else None
+    routes = _operator_routes(parts, webhook)
     if parts.links is not None:
         page = PreferencePage(
             parts.store, parts.interactor.replies, parts.interactor.subscribing, parts.links, parts.deliverer.wake
         )
-        pages = Preferences(page, parts.clock).routes()
-    return build_web(webhook, ready, pages)
+        routes += Preferences(page, parts.clock).routes()
+    return build_web(webhook, routes)
+
+
+def _operator_routes(parts: Parts, webhook: Webhook | None) -> list[BaseRoute]:
+    """What tells how the bot is."""
+    series = tuple(parts.interactor.replies.series.values())
+    vitals = Vitals(parts.store, series, parts.settings.delivery.monthly_calls)
+    link = parts.link.health if parts.link else None
+    process = Process(parts.deliverer, parts.leader, parts.arrivals, webhook, link)
+    return [
+        *Health(vitals, process, parts.clock).routes(),
+        *Metrics(vitals, process, parts.clock).routes(),
+    ]

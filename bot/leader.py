@@ -11,8 +11,6 @@ from bot.store.engine import Store
 
 log = logging.getLogger(__name__)
 
-NAME = "scheduler"
-
 
 class Leader:
     """Takes the lease when it is free and renews it. Any number of processes may try."""
@@ -22,6 +20,13 @@ class Leader:
         self._clock = clock
         self._owner = uuid4().hex
         self._epoch: int | None = None
+        self.asked_at = clock()
+        """When somebody last wanted to know whether we lead: whatever is done by the clock begins with it."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this process leads, as far as it knows itself."""
+        return not self._store.is_shared or self._epoch is not None
 
     async def run(self) -> None:
         """Try for the lease until cancelled; then give it back. Whoever is alone on its file needs none."""
@@ -33,18 +38,21 @@ class Leader:
                 await asyncio.sleep(lease.TRY_EVERY_S)
         finally:
             if self._epoch is not None:
-                await asyncio.shield(self._store.write(lease.give_back, NAME, self._epoch, self._clock()))
+                await asyncio.shield(self._store.write(lease.give_back, lease.SCHEDULER, self._epoch, self._clock()))
 
     async def leads(self) -> bool:
         """Whether this process is the one, asked of the database: who was frozen may have been replaced."""
+        self.asked_at = self._clock()
         if not self._store.is_shared:
             return True
         if self._epoch is None:
             await self._take()
-        return self._epoch is not None and await self._store.write(lease.holds, NAME, self._epoch, self._clock())
+        return self._epoch is not None and await self._store.write(
+            lease.holds, lease.SCHEDULER, self._epoch, self._clock()
+        )
 
     async def _take(self) -> None:
-        epoch = await self._store.write(lease.take, NAME, self._owner, self._clock())
+        epoch = await self._store.write(lease.take, lease.SCHEDULER, self._owner, self._clock())
         if epoch is not None and self._epoch is None:
-            log.info("lease_taken", extra={"lease": NAME, "epoch": epoch})
+            log.info("lease_taken", extra={"lease": lease.SCHEDULER, "epoch": epoch})
         self._epoch = epoch

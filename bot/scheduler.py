@@ -1,7 +1,6 @@
 """Clockwork: a job is one service call with now. Correctness never rests on it: every call may run twice or late."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
@@ -20,28 +19,35 @@ def build_scheduler(
     series: Sequence[Series],
     publish_due: Callable[[], Awaitable[None]],
     chores: Callable[[], Awaitable[None]],
-    tell: Callable[[], Awaitable[None]] | None = None,
+    tell: Callable[[], Awaitable[None]],
+    at_work: set[asyncio.Task[object]],
 ) -> AsyncIOScheduler:
     """A scheduler with one job at each series' hour, one that looks again, and the daily chores.
 
-    `tell`: asks and tells editors; it looks into the database alone, so it may look often.
+    `tell`: asks and tells editors; it looks into the database alone, so it may look often. `at_work` holds the jobs
+    that are running: a scheduler that is shut down cancels them, but does not wait until they have ended.
     """
+
+    async def work(job: Callable[[], Awaitable[None]]) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        at_work.add(task)
+        try:
+            await job()
+        except asyncio.CancelledError:
+            pass  # a stop in the middle of a job is no fault of it; the next start does it again
+        finally:
+            at_work.discard(task)
+
     scheduler = AsyncIOScheduler(
         timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
     )
     for one in series:
         at = one.hours.push_at
         trigger = CronTrigger(hour=at.hour, minute=at.minute, second=1, timezone=one.hours.zone)
-        scheduler.add_job(_may_be_cut_off, trigger, [publish_due], id=f"push:{one.id}")
+        scheduler.add_job(work, trigger, [publish_due], id=f"push:{one.id}")
     regular = {"look": (publish_due, LOOK_EVERY_S), "chores": (chores, CHORES_EVERY_S), "tell": (tell, TELL_EVERY_S)}
     for name, (job, every_s) in regular.items():
-        if job is not None:
-            trigger = IntervalTrigger(seconds=every_s)
-            scheduler.add_job(_may_be_cut_off, trigger, [job], id=name, next_run_time=datetime.now(UTC))
+        trigger = IntervalTrigger(seconds=every_s)
+        scheduler.add_job(work, trigger, [job], id=name, next_run_time=datetime.now(UTC))
     return scheduler
-
-
-async def _may_be_cut_off(job: Callable[[], Awaitable[None]]) -> None:
-    """A stop in the middle of a job is no fault of it; the next start does it again."""
-    with contextlib.suppress(asyncio.CancelledError):
-        await job()

@@ -1,6 +1,7 @@
 """What reaches us from the chat, whichever transport brought it. Actors are who the platform says they are."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 
@@ -100,12 +101,21 @@ class CardAction:
     form_value: Any = None
 
 
+class Why(StrEnum):
+    """Why an event means nothing to us."""
+
+    TYPE = "unknown_type"
+    SHAPE = "unexpected_shape"  # its type does mean something, its fields are not those that we know
+    BOT = "other_bot"  # bots do not subscribe, and never answer each other
+
+
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """An event that means nothing to us."""
+    """An event that means nothing to us. `kind`: its type, as the platform names it."""
 
     event_id: str
     kind: str
+    why: Why = Why.TYPE
 
 
 Inbound = (

@@ -22,6 +22,7 @@ from bot.domain.inbound import (
     MessagesRead,
     PersonLeft,
     Unknown,
+    Why,
 )
 from bot.feishu.event_shapes import (
     Changed,
@@ -64,19 +65,19 @@ def parse(envelope: Envelope) -> Inbound:
     """The event inside an envelope."""
     header = envelope.header
     read = _READ.get(header.event_type)
-    if read is not None:
-        try:
-            return read(header, envelope.event)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass
-    return Unknown(header.event_id, header.event_type)
+    if read is None:
+        return Unknown(header.event_id, header.event_type)
+    try:
+        return read(header, envelope.event)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Unknown(header.event_id, header.event_type, Why.SHAPE)
 
 
 def _received(header: Header, event: msgspec.Raw) -> Inbound:
     received = msgspec.json.decode(event, type=Received)
     message = received.message
     if received.sender.sender_type != "user":
-        return Unknown(header.event_id, header.event_type)  # bots do not subscribe, and never answer each other
+        return Unknown(header.event_id, header.event_type, Why.BOT)
     # Older payloads do not say what was mentioned: then it may be us.
     spoken_to = [one.id for one in message.mentions or () if one.id and one.mentioned_type in {"bot", ""}]
     return MessageReceived(

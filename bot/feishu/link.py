@@ -79,6 +79,8 @@ class Link:
         self._stopping = asyncio.Event()
         self._running = False
         self._failures = 0
+        self._connections = 0
+        self._odd_frames = 0
         self._told = ""
         self._trouble = ""
         self._since: datetime | None = None
@@ -114,7 +116,9 @@ class Link:
         """How the link is. A silent one is down before it is given up: what it would have brought is not here."""
         silent_for = now - self._heard_on if self._heard_on else timedelta.max
         is_up = self._since is not None and silent_for.total_seconds() <= self._longest_silence_s()
-        return LinkHealth(is_up, self._since, self._last_pong, self._answerer.last_event, self._trouble)
+        unreadable = self._odd_frames + self._answerer.unreadable
+        heard = (self._since, self._last_pong, self._answerer.last_event)
+        return LinkHealth(is_up, *heard, self._trouble, max(0, self._connections - 1), unreadable)
 
     async def _keep(self, http: httpx.AsyncClient, tasks: asyncio.TaskGroup) -> None:
         while True:
@@ -135,6 +139,7 @@ class Link:
         self._tuning = endpoint.tuning or self._tuning
         async with await _open(endpoint) as socket:
             self._since = self._timing.clock()
+            self._connections += 1
             self._hear()
             log.info("link_connected")
             watching = tasks.create_task(self._watch(socket, endpoint.service))
@@ -177,6 +182,7 @@ class Link:
                     self._handling.add(task)
                     task.add_done_callback(self._handling.discard)
         except FrameError as exc:
+            self._odd_frames += 1
             log.warning("frame_refused", extra={"reason": str(exc)})
 
     async def _answer(self, socket: Connection, frame: Frame, payload: bytes) -> None:

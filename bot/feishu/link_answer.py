@@ -34,6 +34,7 @@ class Answerer:
         within_s: float,
     ) -> None:
         self.last_event: datetime | None = None
+        self.unreadable = 0
         self._handle = handle
         self._clock = clock
         self._within_s = within_s
@@ -50,6 +51,7 @@ class Answerer:
         now = self._clock()
         envelope = _envelope(frame, payload)
         if envelope is None:
+            self.unreadable += 1
             log.warning("event_unreadable")  # it would be no more readable if it came again
             return _TAKEN
         self.last_event = now

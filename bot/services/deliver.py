@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.audience import Kind
 from bot.domain.delivery import Accepted
@@ -65,6 +65,8 @@ class Deliverer:
         self._in_hand = 0  # claimed and not ended
         self._stopping = False
         self._halted = False  # the platform said stop: claims that wait for their slot go back
+        self.turns_at: datetime | None = None
+        """When `run` means to take its next turn, at the latest; None where it does not run."""
 
     def wake(self) -> None:
         """There is something new to send."""
@@ -77,6 +79,7 @@ class Deliverer:
 
     async def run(self) -> None:
         """Send what is due until `stop`. What has ended is written even if this is cancelled."""
+        self.turns_at = self._clock()
         try:
             async with asyncio.TaskGroup() as tasks:
                 while not self._stopping or self._in_hand or self._ended:
@@ -95,6 +98,7 @@ class Deliverer:
         self._halted &= not turn.slots
         for claimed, wait_s in turn.slots:
             tasks.create_task(self._deliver(claimed, wait_s))
+        self.turns_at = self._clock() + timedelta(seconds=turn.idle_s)
         return turn.idle_s
 
     def _turn(self, tx: Transaction, ended: Sequence[Outcome], room: int, now: datetime) -> Turn:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -80,8 +79,6 @@ class Interactor:
         self._store = store
         self._wake = wake
         self._news = asyncio.Event()
-        self.counts: Counter[str] = Counter()
-        """Events by kind, those that mean nothing to us under their own name."""
         self.replies = Replies(templates, series, publisher, self._around.links)
         self.subscribing = Subscribing(self.replies)
         reading = Reading(self.replies)
@@ -93,7 +90,6 @@ class Interactor:
     async def handle(self, inbound: Inbound, now: datetime) -> Answer:
         """Apply an event once and answer it; the same event again gets the same answer and does nothing."""
         kind = inbound.kind[:100] if isinstance(inbound, Unknown) else type(inbound).__name__
-        self.counts[kind] += 1
         if isinstance(inbound, Unknown | MessagesRead):
             log.info("event_ignored", extra={"event_id": inbound.event_id, "kind": kind})
             return Answer()

@@ -44,11 +44,11 @@ def _series(tx: Transaction, series: Series, now: datetime) -> dict[str, Any]:
         "id": series.id,
         "next_push_at": next_push(series.hours, now),
         "last_edition": last.name if last else None,
-        "late": _late(tx, series, now),
+        "late": is_late(tx, series, now),
     }
 
 
-def _late(tx: Transaction, series: Series, now: datetime) -> bool:
+def is_late(tx: Transaction, series: Series, now: datetime) -> bool:
     """Whether the hour of the day's edition has passed without it, be there still time or not."""
     due: Due[str] = what_is_due(series.hours, now, (), editions.published(tx, series.id))
     return due.verdict in {Verdict.LATE, Verdict.OVER} and due.day == now.astimezone(series.hours.zone).date()

@@ -4,6 +4,7 @@ Core is synchronous and runs in worker threads: no await can stand inside a tran
 across a network call, and commands, migrations and tests use the same functions.
 """
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,6 +35,7 @@ class Store:
         self._writer = writer(self._engine)
         self._reader = reader(self._engine)
         self._threads: anyio.CapacityLimiter | None = None
+        self._writers: anyio.CapacityLimiter | None = None
 
     @property
     def is_shared(self) -> bool:
@@ -62,7 +64,7 @@ class Store:
 
     async def write(self, work: Callable[Concatenate[Transaction, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run `work` in one transaction that may change rows; it commits, or nothing happened."""
-        return await self._in_thread(lambda: self.write_now(work, *args, **kwargs))
+        return await self._in_thread(lambda: self.write_now(work, *args, **kwargs), writes=True)
 
     async def read(self, work: Callable[Concatenate[Transaction, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run `work` in one snapshot; it waits for no writer."""
@@ -93,11 +95,19 @@ class Store:
             version: str | None = transaction.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
             return version
 
-    async def _in_thread(self, work: Callable[[], R]) -> R:
-        if self._threads is None:
+    async def _in_thread(self, work: Callable[[], R], *, writes: bool = False) -> R:
+        if self._threads is None or self._writers is None:
             self._threads = anyio.CapacityLimiter(THREADS)
+            # One by one, in order: SQLite itself lets those who wait sleep and try again, and some would starve.
+            self._writers = self._threads if self.is_shared else anyio.CapacityLimiter(1)
         # Not cancellable: a unit of work ends, and its outcome is written, whatever happens to the caller.
-        return await run_sync(work, limiter=self._threads)
+        unit = asyncio.ensure_future(run_sync(work, limiter=self._writers if writes else self._threads))
+        try:
+            return await asyncio.shield(unit)
+        except asyncio.CancelledError:
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([unit])
+            raise
 
 
 def newest_revision() -> str:

@@ -11,6 +11,7 @@ from bot.store.tables import leases
 # Whoever looks every TRY_EVERY_S takes over within the sum of both after a death; two renewals may be late or lost.
 LASTS = timedelta(seconds=7)
 TRY_EVERY_S = 2.5
+SCHEDULER = "scheduler"  # whatever is done by the clock
 
 
 def take(tx: Transaction, name: str, owner: str, now: datetime) -> int | None:
@@ -37,6 +38,12 @@ def holds(tx: Transaction, name: str, epoch: int, now: datetime) -> bool:
     """
     mine = (leases.c.name == name, leases.c.epoch == epoch, leases.c.until > now)
     return tx.execute(select(leases.c.epoch).where(*mine).with_for_update(read=True)).first() is not None
+
+
+def until(tx: Transaction, name: str) -> datetime | None:
+    """When the lease lapses or has lapsed, whoever has it; None if nobody ever had."""
+    lapses: datetime | None = tx.execute(select(leases.c.until).where(leases.c.name == name)).scalar()
+    return lapses
 
 
 def give_back(tx: Transaction, name: str, epoch: int, now: datetime) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 from sqlalchemy import Row, func, select
 
 from bot.domain.audience import Kind, Receiver
-from bot.domain.delivery import Status
+from bot.domain.delivery import Lane, Status
 from bot.domain.ladder import Rung
 from bot.store.engine import Transaction
+from bot.store.outbox import PENDING
 from bot.store.tables import cards, deliveries, editions, pushes
 
 
@@ -45,6 +46,12 @@ def counts(tx: Transaction, push: int | None = None) -> dict[Status, int]:
     return {Status(status): n for status, n in tx.execute(query)}
 
 
+def last_sent(tx: Transaction) -> datetime | None:
+    """When the platform last took a message. Looks at all rows."""
+    latest: datetime | None = tx.execute(select(func.max(deliveries.c.sent_at))).scalar()
+    return latest
+
+
 def receivers(tx: Transaction, push: int) -> int:
     """How many receivers a push has."""
     distinct = select(deliveries.c.kind, deliveries.c.receiver).where(deliveries.c.push_id == push).distinct()
@@ -53,12 +60,11 @@ def receivers(tx: Transaction, push: int) -> int:
 
 def oldest_due_s(tx: Transaction, now: datetime) -> float:
     """How long the longest waiting delivery has been due, in seconds; 0 if none is."""
-    oldest = tx.execute(
-        select(func.min(deliveries.c.not_before)).where(
-            deliveries.c.status == Status.PENDING, deliveries.c.not_before <= now
-        )
-    ).scalar()
-    return (now - oldest).total_seconds() if oldest else 0.0
+    # Lane by lane and with the status in the statement: then it is one step into the index of what waits.
+    waits = (deliveries.c.status == PENDING, deliveries.c.not_before <= now)
+    earliest = select(func.min(deliveries.c.not_before)).where(*waits)
+    found = [tx.execute(earliest.where(deliveries.c.lane == lane)).scalar() for lane in Lane]
+    return max(((now - oldest).total_seconds() for oldest in found if oldest), default=0.0)
 
 
 def id_of(tx: Transaction, key: str) -> int | None:

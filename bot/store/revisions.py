@@ -32,13 +32,14 @@ def _current(url: str) -> str | None:
         return None
     store = Store(url)
     try:
-        return store.read_now(_revision)
+        return store.read_now(revision)
     finally:
         store.close()
 
 
-def _revision(tx: Transaction) -> str | None:
+def revision(tx: Transaction) -> str | None:
+    """The revision of the database that a transaction is on."""
     if not inspect(tx).has_table("alembic_version"):
         return None
-    revision: str | None = tx.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
-    return revision
+    found: str | None = tx.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    return found

@@ -58,6 +58,10 @@ class Webhook:
         self._credentials = credentials
         self._handle = handle
         self._clock = clock
+        self.refused = 0
+        """Requests that proved nothing."""
+        self.unreadable = 0
+        """Requests that are the platform's, but no event."""
 
     async def endpoint(self, request: Request) -> Response:
         """Answer one request: 200 once its effect is stored, 400 or 401 if it proves nothing."""
@@ -66,8 +70,8 @@ class Webhook:
             body = await _read(request)
             return await self._answer(request, body, now)
         except SignatureError as exc:
-            log.warning("callback_refused", extra={"status": exc.status, "reason": str(exc)})
-            return JSONResponse({"msg": "refused"}, status_code=exc.status)
+            self.refused += 1
+            return _refusal(exc)
 
     async def _answer(self, request: Request, body: bytes, now: datetime) -> Response:
         if "x-lark-signature" not in request.headers:
@@ -76,7 +80,7 @@ class Webhook:
         try:
             envelope = inbound.envelope_of(self._decrypt(body))
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return self._url_check(body)
+            return self._no_event(body)
         self._check_token(envelope.header.token)
         self._check_age(request, envelope, now)
         answer = await self._handle(inbound.parse(envelope), now)
@@ -111,6 +115,14 @@ class Webhook:
             raise SignatureError(401, "no signature") from None
         return JSONResponse({"challenge": check.challenge})
 
+    def _no_event(self, body: bytes) -> Response:
+        """What is signed and no event: the console's check, or something that the platform has not sent before."""
+        try:
+            return self._url_check(body)
+        except SignatureError:
+            self.unreadable += 1
+            return _refusal(SignatureError(401, "signed, but no event"))
+
     def _check_token(self, token: str) -> None:
         if not compare_digest(token.encode(), self._credentials.verification_token.encode()):
             raise SignatureError(401, "verification token does not match")
@@ -123,6 +135,11 @@ class Webhook:
             age_s = float("inf")
         if not age_s <= holds.total_seconds():
             raise SignatureError(401, "timestamp is too old")
+
+
+def _refusal(error: SignatureError) -> Response:
+    log.warning("callback_refused", extra={"status": error.status, "reason": str(error)})
+    return JSONResponse({"msg": "refused"}, status_code=error.status)
 
 
 async def _read(request: Request) -> bytes:

@@ -47,7 +47,9 @@ def test_the_demo_starts_stops_and_starts_again_on_the_same_data(tmp_path):
     port = two_free_ports()
     with demo(port, tmp_path) as process:
         assert "读者甲" in get(f"http://127.0.0.1:{port + 1}/")
-        assert json.loads(get(f"http://127.0.0.1:{port}/readyz")) == {"database": True, "queue": True}
+        checks = json.loads(get(f"http://127.0.0.1:{port}/readyz"))
+        assert checks.pop("facts")["leads"]
+        assert checks == {"database": True, "queue": True, "sender": True, "scheduler": True}
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
 

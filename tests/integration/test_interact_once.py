@@ -26,6 +26,7 @@ from bot.domain.inbound import (
     PersonLeft,
     Unknown,
 )
+from bot.services.arrivals import Arrivals
 from bot.services.interact import Interactor
 from bot.services.returning import end_pauses
 from bot.store import inbox, outbox, subscribers
@@ -133,10 +134,11 @@ async def test_events_are_kept_for_eight_days(chat):
 
 async def test_what_means_nothing_is_counted(chat):
     """Answered, by kind."""
+    arrivals = Arrivals(chat.interactor.handle)
     for one in (Unknown("e1", "new.one_v9"), Unknown("e2", "new.one_v9"), MessagesRead("e3", READER, ("om_1",))):
-        assert (await chat.handle(one)).toast is None
+        assert (await arrivals.handle(one, chat.now)).toast is None
 
-    assert chat.interactor.counts == Counter({"new.one_v9": 2, "MessagesRead": 1})
+    assert arrivals.counts == {("new.one_v9", "unknown_type"): 2, ("MessagesRead", "known"): 1}
 
 
 async def test_a_new_reader_is_welcomed_once_a_day_and_a_subscriber_never(chat):

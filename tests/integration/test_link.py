@@ -112,11 +112,7 @@ async def over_http(house: House) -> AsyncIterator[None]:
     """The same service behind the two addresses."""
     feishu = house.settings.feishu
     credentials = Credentials(feishu.encrypt_key, feishu.verification_token)
-
-    async def ready() -> dict[str, bool]:
-        return {}
-
-    web = build_web(Webhook(credentials, interactor(house).handle, lambda: datetime.now(UTC)), ready)
+    web = build_web(Webhook(credentials, interactor(house).handle, lambda: datetime.now(UTC)))
     async with serving(web, listen("127.0.0.1", house.bot_port)):
         yield
 

@@ -1,11 +1,13 @@
 """From a file in a folder to the chat, by the clock."""
 
+import asyncio
 import json
 import logging
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from bot.app import Role, running
 from bot.domain.delivery import Status
 from bot.log import JsonLines
 from bot.parts import all_series
@@ -13,7 +15,7 @@ from bot.sandbox.app import Sandbox, SandboxSettings
 from bot.services import status as service
 from bot.store import ledger
 from tests.docx_builder import heading, lines, run, text
-from tests.integration.conftest import House, make_house, until
+from tests.integration.conftest import House, make_house, on_postgres, until
 
 pytestmark = pytest.mark.anyio
 
@@ -123,3 +125,19 @@ async def test_a_page_of_a_wiki_goes_to_the_chat(tmp_path):
         (card,) = house.cards_to(person.id)
         assert "https://papers.example.org/abs/1" in card.content
         assert "三种省法" in card.content
+
+
+@on_postgres
+async def test_a_stop_waits_for_what_the_clock_began(tmp_path, store_url, postgres):
+    """Whoever stops leaves nothing at work behind: no thread, no connection, no half-told admin."""
+    async with make_house(tmp_path, store={"url": store_url}) as house:
+        for turns in range(0, 400, 40):
+            async with running(house.settings, house.clock, Role.SCHEDULER):
+                for _ in range(turns):  # the jobs begin at once, and are cut off in the middle
+                    await asyncio.sleep(0)
+        house.store.close()
+        name = store_url.partition("@/")[2].partition("?")[0]
+        with postgres.admin() as admin:
+            left = admin.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = %s", (name,)).fetchone()
+
+        assert left == (0,)

@@ -27,8 +27,10 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     ),
     "services": (SERVICES | {"bot.reading.keys"}, {"anyio"}),
     "web": (
-        CORE | {"bot.services", "bot.feishu.signature", "bot.feishu.inbound", "bot.feishu.answers"},
-        {"starlette", "msgspec", "jinja2"},
+        CORE
+        | {"bot.services", "bot.leader", "bot.feishu.link_health"}
+        | {"bot.feishu.signature", "bot.feishu.inbound", "bot.feishu.answers"},
+        {"starlette", "msgspec", "jinja2", "prometheus_client"},
     ),
     "scheduler": (CORE | {"bot.services"}, {"apscheduler"}),
     "workdays": (CORE, {"chinese_calendar"}),
