@@ -22,7 +22,7 @@ _COMMAND_CHARS = 300
 class Alert:
     """`cause` in a few words, what it `means` for readers, the `cure`, and the `command` to run, where there is one.
 
-    `urgent`: something does not go out until a human acts.
+    `urgent`: something does not go out until a human acts. `done`: it is no alarm, there is nothing left to do.
     """
 
     cause: str
@@ -30,6 +30,7 @@ class Alert:
     cure: str
     command: str = ""
     urgent: bool = True
+    done: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class AlertView:
     cure: str
     command: str
     urgent: bool
+    done: bool
     at: Words
 
 
@@ -53,6 +55,7 @@ def alert_card(templates: CardTemplates, alert: Alert, *, at: datetime) -> Card:
         cure=shortened(plain(alert.cure), _TEXT_CHARS),
         command=markdown(atoms_of((CodeBlock(command),))) if command else "",
         urgent=alert.urgent,
+        done=alert.done,
         at=words.stamp(at),
     )
     return templates.render("alert.json.j2", view)

@@ -66,11 +66,19 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
+class Contact:
+    """A telephone number or an address in the text of an item."""
+
+    found: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Preflight:
     """Everything that is known of an edition before it goes out. `edition`: SERIES/SLUG.
 
-    `textless`, `holes`: titles of items without text, and with a formula that is missing. `contacts`: telephone
-    numbers and addresses in the text, which the platform's audit may refuse. `calls_left`: None without a cap.
+    `unclear_links`: how many would not be asked. `textless`, `holes`: titles of items without text, and with a formula
+    that is missing. `contacts`: what the platform's audit may refuse. `calls_left`: None without a cap.
     """
 
     edition: str
@@ -83,10 +91,11 @@ class Preflight:
     outline: tuple[Outline, ...] = ()
     extents: tuple[Extent, ...] = ()
     dead_links: tuple[DeadLink, ...] = ()
+    unclear_links: int = 0
     textless: tuple[str, ...] = ()
     holes: tuple[str, ...] = ()
     repeats: tuple[Repeat, ...] = ()
-    contacts: tuple[str, ...] = ()
+    contacts: tuple[Contact, ...] = ()
     receivers: int = 0
     calls: int = 0
     calls_left: int | None = None
@@ -104,7 +113,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class PreflightView:
-    """What the template may use. `outline` is card markdown; `cost_note` None where the calls suffice."""
+    """What the template may use. `outline` is card markdown; a note is None where there is nothing to say."""
 
     title: str
     about: Words
@@ -115,6 +124,7 @@ class PreflightView:
     outline: str
     outline_label: Words
     findings: tuple[Finding, ...]
+    link_note: Words | None
     cost_note: Words | None
     settled: Words | None
     buttons: tuple[Button, ...]
@@ -127,7 +137,7 @@ def preflight_card(templates: CardTemplates, facts: Preflight, *, settled: Settl
     label = words.same(shortened(plain(facts.label), _TITLE_CHARS))
     view = PreflightView(
         title=shortened(plain(facts.title), 2 * _TITLE_CHARS),
-        about=words.joined(series, words.span(facts.day, facts.day_end), label),
+        about=words.joined(series, words.span(facts.day, facts.day_end), label, _revision(facts.revision)),
         colour="grey" if settled else "orange" if findings else "green",
         state=_SETTLED[settled.decision] if settled else _state(findings),
         tiles=_tiles(facts),
@@ -135,11 +145,17 @@ def preflight_card(templates: CardTemplates, facts: Preflight, *, settled: Settl
         outline="<br>".join(_outline(facts.outline)),
         outline_label=_outline_label(facts.outline),
         findings=findings,
+        link_note=_link_note(facts.unclear_links),
         cost_note=_cost_note(facts),
         settled=_decided(settled) if settled else None,
         buttons=() if settled else _buttons(facts),
     )
     return templates.render("preflight.json.j2", view)
+
+
+def _revision(number: int) -> Words | None:
+    """Said where there was another before: the cards look alike."""
+    return Words(f"第 {number} 版", f"revision {number}") if number > 1 else None
 
 
 def _state(findings: Sequence[Finding]) -> Label:
@@ -199,7 +215,7 @@ def _findings(facts: Preflight) -> Iterable[Finding]:
         (Words("近 90 天发过", "Sent in the last 90 days"), repeats),
         (
             Words("有电话或邮箱，可能过不了平台审核", "Phone numbers or e-mail addresses"),
-            list(map(_masked, facts.contacts)),
+            list(map(_contact, facts.contacts)),
         ),
     ):
         if lines:
@@ -216,10 +232,21 @@ def _quoted(text: str) -> str:
     return escape(shortened(plain(text), _LINE_CHARS)) or "（无题）"
 
 
-def _masked(contact: str) -> str:
+def _contact(contact: Contact) -> str:
     """Enough to find it by. Whole, it might keep this card from passing the very audit of which it warns."""
-    text = plain(contact)
-    return escape(f"{text[:3]}•••{text[-2:] if len(text) > 6 else ''}")
+    text = plain(contact.found)
+    shown = escape(f"{text[:3]}•••{text[-2:] if len(text) > 6 else ''}")
+    return f"{shown}　{_quoted(contact.title)}" if contact.title else shown
+
+
+def _link_note(unclear: int) -> Words | None:
+    """Many sites answer no program: that says nothing against a link, but it was not looked at either."""
+    if not unclear:
+        return None
+    links = "link" if unclear == 1 else "links"
+    return Words(
+        f"另有 {unclear} 个链接没能确认：网站没有回应，或不让程序看。", f"{unclear} {links} could not be checked."
+    )
 
 
 def _cost_note(facts: Preflight) -> Words | None:

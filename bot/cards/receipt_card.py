@@ -40,11 +40,15 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Receivers that did not get it for one cause, in plain words, and what can be done about it."""
+    """Receivers that did not get it for one cause, in plain words, and what can be done about it.
+
+    `is_partial`: they got some part, so a resend leaves them out.
+    """
 
     cause: str
     count: int
     cure: str = ""
+    is_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,8 @@ class Receipt:
     """What became of a push so far. All counts are receivers; `edition`: SERIES/SLUG.
 
     `open`: not yet final. `unknown`: may have arrived. `unsent`: never tried, such as those cancelled by a stop or
-    subscribed since. `fallbacks`: how often which simpler form had to be used. `read`: known the next morning.
+    subscribed since. `fallbacks`: how often which simpler form had to be used. `reached`: of so many
+    people in batches so many have it, as the platform says. `read`: known the next morning.
     """
 
     edition: str
@@ -68,6 +73,7 @@ class Receipt:
     unsent: int = 0
     fallbacks: tuple[tuple[str, int], ...] = ()
     duration_s: float = 0.0
+    reached: tuple[int, int] | None = None
     read: int | None = None
 
 
@@ -94,6 +100,7 @@ class ReceiptView:
     failures: tuple[FailureRow, ...]
     more_causes: int
     unknown: int
+    reached: Words
     fallbacks: Words
     buttons: tuple[Button, ...]
 
@@ -115,8 +122,9 @@ def receipt_card(templates: CardTemplates, receipt: Receipt) -> Card:
         failures=tuple(map(_failure, failures[:_MOST_CAUSES])),
         more_causes=sum(one.count for one in failures[_MOST_CAUSES:]),
         unknown=receipt.unknown,
+        reached=_reached(*receipt.reached) if receipt.reached else Words("", ""),
         fallbacks=_fallbacks(receipt.fallbacks),
-        buttons=() if receipt.open else _buttons(receipt, failed),
+        buttons=() if receipt.open else _buttons(receipt),
     )
     return templates.render("receipt.json.j2", view)
 
@@ -194,12 +202,20 @@ def _failure(failure: Failure) -> FailureRow:
     return FailureRow(shortened(plain(failure.cause), _CAUSE_CHARS) or "原因不明", failure.count, cure)
 
 
+def _reached(people: int, reached: int) -> Words:
+    """A batch is taken as a whole; who of it is out of reach nobody says."""
+    zh, en = f"批量的 {people:,} 份，飞书已送到 {reached:,}", f"Of {people:,} sent in batches {reached:,} have arrived"
+    return Words(f"{zh} 份。", f"{en}.")
+
+
 def _fallbacks(fallbacks: Sequence[tuple[str, int]]) -> Words:
     shown = "、".join(f"{shortened(plain(name), _NAME_CHARS)} {count:,}" for name, count in fallbacks if count)
     return Words(f"简化形式：{shown}", f"Simpler forms: {shown}") if shown else Words("", "")
 
 
-def _buttons(receipt: Receipt, failed: int) -> tuple[Button, ...]:
+def _buttons(receipt: Receipt) -> tuple[Button, ...]:
+    failed = sum(one.count for one in receipt.failures if not one.is_partial)
+
     def resend(zh: str, en: str, only: Missed, look: str) -> Button:
         return act(zh, en, Resend(receipt.edition, receipt.push, only), look)
 

@@ -12,6 +12,7 @@ from bot.cards.history_card import Issue, history_card
 from bot.cards.notice_cards import goodbye_card, help_card, subscribed_card, welcome_card
 from bot.cards.pause_card import paused_card, resumed_card
 from bot.cards.preflight_card import (
+    Contact,
     DeadLink,
     Extent,
     Outline,
@@ -120,6 +121,7 @@ def _readers() -> dict[str, dict[str, Make]]:
             "full": lambda t: _settings(t, user, _PREFERENCE, others=[_WEEKLY, _PLAIN]),
             "default": lambda t: _settings(t, user, Preference()),
             "group": lambda t: _settings(t, group, Preference(), set_by="管理员"),
+            "stopped": lambda t: _settings(t, group, Preference(), stopped="机器人已被移出群", set_by="管理员"),
             "paused": lambda t: _settings(t, user, replace(_PREFERENCE, paused_until=date(2025, 3, 20))),
             "sparse": lambda t: _settings(t, user, None),
         },
@@ -136,6 +138,7 @@ def _settings(
     audience: Kind,
     preference: Preference | None,
     *,
+    stopped: str = "",
     set_by: str = "",
     others: Sequence[Series] = (),
 ) -> Card:
@@ -147,6 +150,7 @@ def _settings(
         sections=_SECTIONS if preference else (),
         next_at=_NEXT,
         now=_NOW,
+        stopped=stopped,
         set_by=set_by,
         others=others,
     )
@@ -214,7 +218,8 @@ def _preflights() -> dict[str, Make]:
         textless=(_TITLES[2],),
         holes=_TITLES * 3,
         repeats=(Repeat(_TITLES[1], date(2025, 2, 1)),),
-        contacts=("138 0000 0000", "editor@mail.example.com"),
+        unclear_links=2,
+        contacts=(Contact("138 0000 0000", _TITLES[1]), Contact("editor@mail.example.com", "结尾")),
         calls_left=900,
     )
     settled = Settled(Decision.APPROVE, "管理员", datetime(2025, 3, 8, 8, 30, tzinfo=_ZONE))
@@ -243,11 +248,12 @@ def _reports() -> dict[str, dict[str, Make]]:
     mixed = replace(
         good,
         failures=(
-            Failure("机器人不在群里", 3, "请群主把机器人重新拉进群；进群后会自动恢复推送。"),
+            Failure("机器人不在群里", 3, "请群主把机器人重新拉进群，再点卡片上的「现在恢复」。"),
             Failure("对方不在应用可用范围内", 8, "在开发者后台把他们加进可用范围，再点「只补发失败的」。"),
         ),
         unknown=2,
         unsent=5,
+        reached=(1_160, 1_152),
         fallbacks=(("精简卡片", 4), ("图文消息", 1)),
         read=871,
     )
@@ -265,6 +271,6 @@ def _reports() -> dict[str, dict[str, Make]]:
         },
         "alert": {
             "full": lambda t: alert_card(t, alert, at=_NOW),
-            "sparse": lambda t: alert_card(t, Alert("队列已恢复", "", "", urgent=False), at=_NOW),
+            "sparse": lambda t: alert_card(t, Alert("队列已恢复", "", "", urgent=False, done=True), at=_NOW),
         },
     }

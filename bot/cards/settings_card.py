@@ -61,13 +61,17 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class SettingsView:
-    """What the template may use. `next_at` and `choice` are None where nothing is subscribed."""
+    """What the template may use. `next_at` and `choice` are None where nothing is subscribed.
+
+    `stopped`: why nothing is sent until somebody says so, "" where it is.
+    """
 
     name: str
     colour: str
     state: Label
     next_at: Words | None
     paused_until: Words | None
+    stopped: str
     choice: Words | None
     set_by: str
     group: bool
@@ -88,6 +92,7 @@ def settings_card(
     sections: Sequence[str],
     next_at: datetime | None,
     now: datetime,
+    stopped: str = "",
     set_by: str = "",
     others: Sequence[Series] = (),
     page_url: str | None = None,
@@ -95,11 +100,12 @@ def settings_card(
     """The status of a subscription with the form that changes it.
 
     `preference`: None if there is no subscription. `sections`: the names known, in order. `next_at`: when the next
-    one comes, in the subscriber's zone. `set_by`: who set up a group. `others`: what else can be set here. `page_url`:
-    the same as a page, for clients that cannot show the form.
+    one comes, in the subscriber's zone. `stopped`: why it is paused, if not by wish. `set_by`: who set up a group.
+    `others`: what else can be set here. `page_url`: the same as a page, for clients that cannot show the form.
     """
     today = now.astimezone(next_at.tzinfo if next_at else series.hours.zone).date()
-    paused = preference is not None and preference.is_paused(today)
+    is_own = preference is not None and preference.is_paused(today)
+    paused = is_own or bool(preference and stopped)
     can_call = audience is not Kind.WEBHOOK  # a custom bot's card cannot call back
     group = audience is not Kind.USER
     view = SettingsView(
@@ -108,8 +114,9 @@ def settings_card(
         state=_state(preference, paused=paused),
         next_at=words.moment(next_at, now) if next_at and preference else None,
         paused_until=words.day(preference.paused_until, today)
-        if paused and preference and preference.paused_until
+        if is_own and preference and preference.paused_until
         else None,
+        stopped="" if is_own else shortened(plain(stopped), _NAME_CHARS),
         choice=words.choice(preference) if preference else None,
         set_by=shortened(plain(set_by), _NAME_CHARS),
         group=group,

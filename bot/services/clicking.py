@@ -102,7 +102,7 @@ class Clicking:
                 card = self._replies.settings(tx, me, series, by.now)
                 key = f"settings:{me.id}:{series.id}:{click.message_id}:{by.now:%Y%m%d%H%M}"
                 self._replies.post(tx, key, me, card, by.now)
-                return Answer("设置发到你的私聊了")
+                return Answer("设置在下面" if self._is_private(tx, click) else "设置发到你的私聊了")
             case _:
                 return self._of_person(tx, click, action, series, by)
 
@@ -112,6 +112,10 @@ class Clicking:
         series = self._replies.series.get(getattr(action, "series", ""))
         if may and series and isinstance(action, _OF_GROUPS):
             answer = self._do_in_group(tx, click, action, series, by)
+            if answer.card:  # it comes too late to be put into the place of the one that was clicked
+                group = Receiver(Kind.GROUP, click.chat_id)
+                card = self._replies.settings(tx, group, series, by.now)
+                self._replies.post(tx, f"confirm:{click.event_id}", group, card, by.now)
         me = Receiver(Kind.USER, click.operator)
         self._replies.say(tx, f"checked:{click.event_id}", me, answer.toast or "", by.now)
 
@@ -137,17 +141,18 @@ class Clicking:
     ) -> Answer:
         group = Receiver(Kind.GROUP, click.chat_id)
         if isinstance(action, ShowSettings):
-            card = self._replies.settings(tx, group, series, by.now)
+            shown = self._replies.settings(tx, group, series, by.now)
             key = f"settings:{group.id}:{series.id}:{click.message_id}:{by.now:%Y%m%d%H%M}"
-            self._replies.post(tx, key, group, card, by.now)
+            self._replies.post(tx, key, group, shown, by.now)
             return Answer("设置发到群里了")
         try:
             outcome = self._subscribing.apply(tx, action, group, series, by)
         except ActionError as exc:
             return Answer(str(exc), "warning")
-        if outcome.changed and not isinstance(action, SetPreferences):
+        card = outcome.card if isinstance(action, SetPreferences) else None  # the form shows what is so now
+        if outcome.changed and card is None:
             self._replies.post(tx, f"confirm:{click.event_id}", group, outcome.card, by.now)
-        return self._ended(tx, outcome, group, series, by)
+        return self._ended(tx, outcome, group, series, by, card)
 
     def _of_person(self, tx: Transaction, click: CardAction, wish: Wish, series: Series, by: Actor) -> Answer:
         me = Receiver(Kind.USER, click.operator)
@@ -157,7 +162,8 @@ class Clicking:
             return Answer(str(exc), "warning")
         card = None
         if self._is_private(tx, click) and not isinstance(wish, SetSubscription):
-            card = outcome.card if isinstance(wish, UndoLeave) else self._replies.settings(tx, me, series, by.now)
+            shows_it = isinstance(wish, UndoLeave | SetPreferences)
+            card = outcome.card if shows_it else self._replies.settings(tx, me, series, by.now)
         elif outcome.changed:
             self._replies.post(tx, f"confirm:{click.event_id}", me, outcome.card, by.now)
         return self._ended(tx, outcome, me, series, by, card)

@@ -90,7 +90,7 @@ class Groups:
         )
 
     def added(self, tx: Transaction, event: BotAdded, now: datetime) -> None:
-        """The bot is in: the group is offered a subscription, or told that the one it had goes on.
+        """The bot is in: the group is offered a subscription, or asked whether the one it had is to go on.
 
         To an external group nothing is sent: the app may not, and a refusal would look like one of the whole app.
         """
@@ -100,12 +100,8 @@ class Groups:
             self._stop(tx, group, EXTERNAL, now)
             return
         subscribers.ensure(tx, group, now, name=event.name, added_by=event.operator or None)
-        subscribers.resume(tx, group, now)
-        own = preferences.present_of_all(tx, group)
-        active = [one for name, one in self._replies.series.items() if name in own and _is_on(own[name].status)]
-        cards = [self._replies.settings(tx, group, one, now) for one in active] or [self._replies.welcome(Kind.GROUP)]
-        for number, card in enumerate(cards):
-            self._replies.post(tx, f"added:{event.event_id}:{number}", group, card, now)
+        if not self._offer_again(tx, group, now):
+            self._replies.post(tx, f"added:{event.event_id}", group, self._replies.welcome(Kind.GROUP), now)
 
     def removed(self, tx: Transaction, event: BotRemoved, now: datetime) -> None:
         """The bot is out, or the group is gone."""
@@ -124,7 +120,9 @@ class Groups:
         if event.muted:
             self._stop(tx, group, MUTED, now)
         elif event.muted is False:
-            subscribers.resume(tx, group, now)
+            stops = {one.stop_reason for one in preferences.present_of_all(tx, group).values()}
+            if stops - {None, subscribers.BY_ADMIN}:
+                self._offer_again(tx, group, now)
 
     def members_left(self, tx: Transaction, event: MembersLeft) -> None:
         """Who has left decides no more."""
@@ -138,14 +136,28 @@ class Groups:
         self._stop(tx, Receiver(Kind.USER, person), LEFT, now)
 
     def reconcile(self, tx: Transaction, listed: Sequence[Listed], now: datetime) -> tuple[int, int, int]:
-        """Make ours what the platform lists. Returns how many are new, how many were paused, how many are back."""
+        """Make ours what the platform lists. Returns how many are new, how many were paused, how many are back.
+
+        Those are asked once whether it is to go on.
+        """
         inside = {one.chat_id: one for one in listed if not one.external}
         known, away = groups.ids(tx), groups.away(tx, (GONE, DISSOLVED, NOT_INSIDE))
         for chat_id in sorted(inside.keys() - known):
             subscribers.ensure(tx, Receiver(Kind.GROUP, chat_id), now, name=inside[chat_id].name)
         lost = sum(bool(self._stop(tx, Receiver(Kind.GROUP, one), GONE, now)) for one in sorted(known - inside.keys()))
-        back = [subscribers.resume(tx, Receiver(Kind.GROUP, one), now) for one in sorted(away & inside.keys())]
+        back = sorted(away & inside.keys())
+        for chat_id in back:
+            self._offer_again(tx, Receiver(Kind.GROUP, chat_id), now)
         return len(inside.keys() - known), lost, len(back)
+
+    def _offer_again(self, tx: Transaction, group: Receiver, now: datetime) -> bool:
+        """Show a group what it had, with the way to go on; once for each stop. False if it has nothing."""
+        own = preferences.present_of_all(tx, group)
+        on = [one for one in self._replies.series.values() if one.id in own and _is_on(own[one.id].status)]
+        for series in on:
+            key = f"back:{own[series.id].id}:{own[series.id].changed_at:%Y%m%d%H%M%S%f}"
+            self._replies.post(tx, key, group, self._replies.settings(tx, group, series, now), now)
+        return bool(on)
 
     def _fresh(self, chat_id: str, now: datetime) -> Facts | None:
         facts = self._facts.get(chat_id)

@@ -14,7 +14,7 @@ from bot.domain.errors import SendError
 from bot.domain.ladder import Rung
 from bot.services.outcomes import FORMS
 from bot.services.rendering import Renderer
-from bot.store import changes, editions, ledger, outbox, receipts, resends
+from bot.store import batches, changes, editions, ledger, outbox, receipts, resends
 from bot.store.changes import ChangeKind
 from bot.store.editions import Edition
 from bot.store.engine import Store, Transaction
@@ -109,6 +109,7 @@ class Receipts:
         receipt = replace(
             self._figures(edition, push, groups),
             unsent=0 if is_open else self._unsent(tx, edition, now),
+            reached=batches.reach(tx, push.id),
             duration_s=max(0.0, round((until - push.created_at).total_seconds())),
         )
         is_final = not is_open and all(one.status is not None for one in groups)
@@ -122,13 +123,13 @@ class Receipts:
         digest = edition.digest
         assert digest.day is not None
         shares: Counter[tuple[Audience, Density]] = Counter()
-        lost: Counter[tuple[str, str]] = Counter()
+        lost: Counter[tuple[str, str, bool]] = Counter()
         forms: Counter[Rung] = Counter()
         states: Counter[Status | None] = Counter()
         for one in groups:
             states[one.status] += one.receivers
             if one.status is Status.FAILED:
-                lost[self._cause(one)] += one.receivers
+                lost[*self._cause(one), one.is_partial] += one.receivers
             elif one.status is Status.SENT:
                 shares[one.kind, one.density or Density.STANDARD] += one.receivers
                 forms[one.rung] += one.receivers
@@ -140,7 +141,7 @@ class Receipts:
             digest.day_end,
             digest.label or "",
             shares=tuple(Share(kind, density, n) for (kind, density), n in sorted(shares.items())),
-            failures=tuple(Failure(cause, n, cure) for (cause, cure), n in sorted(lost.items())),
+            failures=tuple(Failure(cause, n, cure, partly) for (cause, cure, partly), n in sorted(lost.items())),
             open=states[Status.PENDING],
             unknown=states[Status.UNKNOWN],
             fallbacks=tuple((FORMS[rung], forms[rung]) for rung in FORMS if forms[rung]),
@@ -177,4 +178,4 @@ def _is_due(push: Watched, receipt: Receipt, now: datetime) -> bool:
 def _hash(receipt: Receipt) -> str:
     """Of the figures; time that passes alone is no news."""
     figures = (receipt.shares, receipt.failures, receipt.open, receipt.unknown, receipt.unsent, receipt.fallbacks)
-    return hashlib.sha256(repr((figures, receipt.read)).encode()).hexdigest()
+    return hashlib.sha256(repr((figures, receipt.read, receipt.reached)).encode()).hexdigest()

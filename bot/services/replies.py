@@ -92,6 +92,7 @@ class Replies:
             sections=past.sections(tx, series.id),
             next_at=next_of(series, preference or Preference(), now),
             now=now,
+            stopped=(present.stop_reason or "") if present else "",
             set_by=_set_by(tx, receiver, present),
             others=others,
             page_url=self._links.url(receiver, now) if self._links and receiver.kind is Kind.USER else None,

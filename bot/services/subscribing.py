@@ -16,6 +16,7 @@ from bot.domain.audience import Kind, Receiver, SubscriptionStatus
 from bot.domain.errors import ActionError
 from bot.domain.preference import Preference, may_pause_until
 from bot.domain.series import Series
+from bot.domain.webhooks import shown
 from bot.services.replies import Replies, next_of, today_of
 from bot.store import audit, outbox, past, preferences
 from bot.store.engine import Transaction
@@ -102,7 +103,10 @@ class Subscribing:
         change.make(UNSUBSCRIBED, change.present.preference)
         outbox.cancel(change.tx, change.receiver, "已退订", series=series.id)
         card = goodbye_card(self._templates, series=series, audience=audience, undo=True)
-        return Outcome(f"已退订《{series.name}》，不会再收到推送", card, changed=True)
+        left = f"本群已停止推送《{series.name}》"
+        if audience is not Kind.GROUP:
+            left = f"已退订《{series.name}》，不会再收到推送"
+        return Outcome(left, card, changed=True)
 
     def _undo(self, change: "_Change") -> Outcome:
         present = change.present
@@ -110,12 +114,13 @@ class Subscribing:
             return self._subscribe(change)
         preference = present.preference
         today = today_of(change.series, preference, change.actor.now)
+        undone = "已撤销停止" if change.receiver.kind is Kind.GROUP else "已撤销退订"
         if preference.is_paused(today):
             change.make(PAUSED, preference)
-            return Outcome("已撤销退订，还在暂停中", self._paused(change, preference), changed=True)
+            return Outcome(f"{undone}，还在暂停中", self._paused(change, preference), changed=True)
         change.make(ACTIVE, preference)
         card = self._subscribed(change, preference, already=False)
-        return Outcome("已撤销退订，原来的设置都还在", card, changed=True, is_back=True)
+        return Outcome(f"{undone}，原来的设置都还在", card, changed=True, is_back=True)
 
     def _pause(self, change: "_Change", preference: Preference) -> Outcome:
         present, until = change.of_subscriber(), preference.paused_until
@@ -151,8 +156,8 @@ class Subscribing:
         if wanted.is_paused(today_of(series, wanted, now)):
             status, reason = PAUSED, None
         else:
-            is_refused = present.status is PAUSED and not present.is_own_pause
-            status, reason = (PAUSED, present.reason) if is_refused else (ACTIVE, None)
+            reason = present.stop_reason
+            status = PAUSED if reason else ACTIVE
         changed = (status, wanted) != (present.status, present.preference)
         if changed:
             change.make(status, wanted, reason=reason)
@@ -223,13 +228,13 @@ class _Change:
     def make(self, status: SubscriptionStatus, preference: Preference, *, reason: str | None = None) -> None:
         """Write the new state, with its line in the audit."""
         before, now = self.present, self.actor.now
-        set_by = self.actor.id if self.receiver.kind is Kind.GROUP else None
+        set_by = self.actor.id if self.receiver.kind is not Kind.USER else None
         preferences.put(
             self.tx, self.receiver, self.series.id, before, status, preference, now, reason=reason, set_by=set_by
         )
         was = before.status if before else None
         action = status if status is not was else "prefer"
-        target = f"{self.series.id}:{self.receiver.kind}:{self.receiver.id}"
+        target = f"{self.series.id}:{self.receiver.kind}:{shown(self.receiver)}"
         audit.append(self.tx, now, self.actor.id, action, target, before=was, after=status)
 
 

@@ -73,7 +73,8 @@ class Talking:
     def told(self, tx: Transaction, told: Told, receiver: Receiver, now: datetime, *, may: bool) -> None:
         """Do what was said and answer it. `may`: whether whoever said it decides for the receiver."""
         message, order = told.message, told.order
-        subscribers.resume(tx, receiver, now)
+        if receiver.kind is Kind.USER:  # whoever writes can be written to; for a group not everybody may decide
+            subscribers.resume(tx, receiver, now)
         if is_too_fast(tx, message.sender, now):
             self._silenced(tx, told, receiver, now, may=may)
         elif self._admin.is_admin(message.sender) and self._admin.told(

@@ -27,6 +27,13 @@ def unfinished(tx: Transaction, now: datetime, limit: int = 20) -> list[str]:
     )
 
 
+def reach(tx: Transaction, push: int) -> tuple[int, int] | None:
+    """People of a push's batches as far as was asked, and how many of them have it; None: nothing is known yet."""
+    sums = select(func.sum(batches.c.valid), func.sum(batches.c.success)).where(batches.c.push_id == push)
+    people, reached = tx.execute(sums).one()
+    return None if people is None else (int(people), int(reached or 0))
+
+
 def note(tx: Transaction, message_id: str, progress: BatchProgress, now: datetime) -> None:
     """Write down what the platform said."""
     counts = {"valid": progress.valid, "success": progress.success, "read": progress.read}

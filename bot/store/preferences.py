@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import Row, bindparam, select, update
 
 from bot.domain.audience import Density, Kind, Receiver, SubscriptionStatus
 from bot.domain.preference import Preference
@@ -19,13 +19,20 @@ from bot.store.units import LostRace
 
 ACTIVE, PAUSED = SubscriptionStatus.ACTIVE, SubscriptionStatus.PAUSED
 _FARTHEST_EAST = timedelta(hours=14)
+_OF_RECEIVER = (
+    select(subscriptions)
+    .join(people)
+    .where(people.c.kind == bindparam("of_kind"), people.c.receiver == bindparam("of_id"))
+    .order_by(subscriptions.c.id)
+)
+_PUT = update(subscriptions).where(subscriptions.c.id == bindparam("of"), subscriptions.c.status == bindparam("was"))
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
     """One subscription. `reason`: why it is paused, where that was not the subscriber's own wish.
 
-    `set_by`: the open_id of who set up a group. `changed_at`: when the status last changed.
+    `set_by`: the open_id of who set up a group or added a webhook. `changed_at`: when the status last changed.
     """
 
     id: int
@@ -39,6 +46,11 @@ class Present:
     def is_own_pause(self) -> bool:
         """Paused by the subscriber until a day, not by a refusal."""
         return self.status is PAUSED and self.preference.paused_until is not None
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why nothing is sent until somebody wants it again; None where that is not so."""
+        return self.reason if self.status is PAUSED and not self.is_own_pause else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +71,7 @@ def present(tx: Transaction, receiver: Receiver, series: str) -> Present | None:
 
 def present_of_all(tx: Transaction, receiver: Receiver) -> dict[str, Present]:
     """All subscriptions of a receiver, left ones too, by series."""
-    rows = tx.execute(
-        select(subscriptions)
-        .join(people)
-        .where(people.c.kind == receiver.kind, people.c.receiver == receiver.id)
-        .order_by(subscriptions.c.id)
-    )
+    rows = tx.execute(_OF_RECEIVER, {"of_kind": receiver.kind, "of_id": receiver.id})
     return {row.series: _present(row) for row in rows}
 
 
@@ -87,23 +94,19 @@ def put(
         before = present(tx, receiver, series)
         assert before is not None
     changed_at = before.changed_at if status is before.status else now
-    done = tx.execute(
-        update(subscriptions)
-        .where(subscriptions.c.id == before.id, subscriptions.c.status == before.status)
-        .values(
-            status=status,
-            reason=reason,
-            sections=preference.sections,
-            density=preference.density,
-            slot=f"{preference.slot:%H:%M}" if preference.slot else None,
-            zone=preference.zone,
-            workdays=preference.workdays,
-            paused_until=preference.paused_until,
-            set_by=set_by or before.set_by,
-            updated_at=changed_at,
-        )
-    )
-    if not done.rowcount:
+    values = {
+        "status": status,
+        "reason": reason,
+        "sections": preference.sections,
+        "density": preference.density,
+        "slot": f"{preference.slot:%H:%M}" if preference.slot else None,
+        "zone": preference.zone,
+        "workdays": preference.workdays,
+        "paused_until": preference.paused_until,
+        "set_by": set_by or before.set_by,
+        "updated_at": changed_at,
+    }
+    if not tx.execute(_PUT, {"of": before.id, "was": before.status, **values}).rowcount:
         raise LostRace
 
 

@@ -56,7 +56,8 @@ class Group:
 def watched(tx: Transaction, now: datetime) -> list[Watched]:
     """Pushes of the last days of which not all is told, oldest first."""
     is_open = exists().where(deliveries.c.push_id == pushes.c.id, deliveries.c.status.in_(OPEN))
-    query = _watched(now).where(receipts.c.is_final.is_not(True) | is_open)
+    goes_on = exists().where(batches.c.push_id == pushes.c.id, batches.c.asked_at > receipts.c.shown_at)
+    query = _watched(now).where(receipts.c.is_final.is_not(True) | is_open | goes_on)
     return [_one(row) for row in tx.execute(query)]
 
 

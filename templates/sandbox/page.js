@@ -127,6 +127,7 @@
     const typed = line?.value;
     if (line) {
       line.value = "";
+      if (scroll) scroll.scrollTop = 0; // whoever speaks looks at the end
       setTimeout(() => refresh().catch(() => {}), 150); // the message is there at once, the bot may take its time
     }
     submitter?.setAttribute("aria-busy", "true");

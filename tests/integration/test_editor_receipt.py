@@ -3,9 +3,14 @@
 import json
 
 import pytest
+from sqlalchemy import select
 
 from bot.sandbox.faults import Fault
+from bot.services import retry
+from bot.store import batches
 from bot.store.resends import Only
+from bot.store.retry import Wanted
+from bot.store.tables import pushes
 from tests.integration.conftest import make_house, on_both, until
 from tests.integration.office import ADMIN, ADMINS, Office, make_office
 
@@ -102,6 +107,45 @@ async def test_where_calls_are_capped_nobody_is_asked_who_read_it(tmp_path):
 
         assert "已读" not in receipts(office)[0]
         assert house.sandbox.world.violations == []
+
+
+async def test_who_has_a_part_is_told_apart(office):
+    """A resend would bring them that part again, so its button does not count them; the cure completes their copy."""
+    house = office.house
+    (reader,) = house.people(1)
+    house.sandbox.faults.add(Fault("code", "send", code=230053, after=1, times=1))
+    await office.publish(items=70)
+    async with office.at_work():
+        await office.quiet()
+        await office.desk.tick(office.now)
+        await office.quiet()
+        (receipt,) = receipts(office)
+        retry.retry(house.store, Wanted(), office.now, "cli")
+        await office.quiet()
+
+    assert "只收到了一部分" in receipt
+    assert "delivery retry" in receipt
+    assert "只补发失败的" not in receipt
+    assert len({one.content for one in house.cards_to(reader.id)}) == len(house.cards_to(reader.id)) > 1
+
+
+async def test_of_a_batch_it_tells_how_many_the_platform_has_reached(tmp_path):
+    """A batch is taken as a whole: without that figure whoever is out of reach would count as served."""
+    async with make_house(tmp_path, delivery={"personal": "batch"}, **ADMINS) as house, make_office(house) as office:
+        people = house.people(3)
+        await house.sandbox.client.stop_messages(people[0].id)
+        await office.publish()
+        async with office.at_work():
+            await office.quiet()
+            await office.desk.tick(office.now)
+            house.sandbox.clock.advance(60)
+            push = house.store.read_now(lambda tx: tx.execute(select(pushes.c.id)).scalar_one())
+            await until(lambda: house.store.read_now(batches.reach, push) == (3, 2), passing=house.clock)
+            house.clock.advance(60)
+            await office.desk.tick(office.now)
+            await office.quiet()
+
+        assert "批量的 3 份，飞书已送到 2 份" in receipts(office)[0]
 
 
 async def test_a_resend_has_a_receipt_of_its_own(office):

@@ -137,11 +137,11 @@ async def test_only_who_brought_the_bot_may_subscribe_the_group(running):
     assert running.store.read_now(subscribers.status, Receiver(Kind.GROUP, group), SERIES) == "active"
 
 
-async def test_a_group_is_paused_when_the_bot_is_put_out_and_goes_on_when_it_is_back(running):
-    """With the reason, and without anybody's help."""
+async def test_a_group_is_paused_when_the_bot_is_put_out_and_asked_again_when_it_is_back(running):
+    """Somebody did not want it any more: it does not go on by itself, and any member's word does not bring it back."""
     client = running.sandbox.client
-    owner = client.add_user("管理员").open_id
-    group = (await client.create_group("学习群", owner=owner, members=[])).chat_id
+    owner, member = client.add_user("管理员").open_id, client.add_user("读者甲").open_id
+    group = (await client.create_group("学习群", owner=owner, members=[member])).chat_id
     receiver = Receiver(Kind.GROUP, group)
     await client.add_bot(group, operator=owner)
     await client.say(owner, group, "订阅", mention_bot=True)
@@ -149,7 +149,10 @@ async def test_a_group_is_paused_when_the_bot_is_put_out_and_goes_on_when_it_is_
     assert running.store.read_now(subscribers.status, receiver, SERIES) == "paused"
 
     await client.add_bot(group, operator=owner)
+    await client.say(member, group, "帮助", mention_bot=True)
 
+    assert running.store.read_now(subscribers.status, receiver, SERIES) == "paused"
+    await client.say(owner, group, "恢复", mention_bot=True)
     assert running.store.read_now(subscribers.status, receiver, SERIES) == "active"
 
 

@@ -68,12 +68,8 @@ async def hall(house: House) -> AsyncIterator[Hall]:
         around = Around(api.documents().chat)
         series = all_series(house.settings)
         interactor = Interactor(house.store, card_templates(), series, house.publisher, [], lambda: None, around)
-
-        async def ready() -> dict[str, bool]:
-            return {}
-
         webhook = Webhook(Credentials(feishu.encrypt_key, feishu.verification_token), interactor.handle, house.clock)
-        async with serving(build_web(webhook, ready), listen("127.0.0.1", house.bot_port)):
+        async with serving(build_web(webhook), listen("127.0.0.1", house.bot_port)):
             hall = Hall(house, interactor, around, created.chat_id, people)
             await client.add_bot(hall.chat_id, operator=people["编辑"])
             await api.send(hall.receiver, offered(hall), "uuid")
@@ -215,15 +211,18 @@ async def test_the_settings_of_a_group_say_who_set_it_up(hall):
     assert "由 请我进群的人 设置" in hall.rows(hall.receiver)[-1]
 
 
-async def test_a_muted_group_is_paused_until_everybody_may_speak(hall):
-    """With the reason."""
+async def test_a_muted_group_is_asked_again_once_everybody_may_speak(hall):
+    """Paused with the reason; whoever decides for it lets it go on."""
     await hall.click("编辑")
     await hall.house.sandbox.client.set_muted(hall.chat_id)
     muted = hall.house.store.read_now(preferences.present, hall.receiver, SERIES)
     await hall.house.sandbox.client.set_muted(hall.chat_id, muted=False)
 
     assert muted is not None
-    assert (muted.status, muted.reason, hall.status()) == ("paused", "群已禁言", "active")
+    assert (muted.status, muted.reason, hall.status()) == ("paused", "群已禁言", "paused")
+    assert "群已禁言" in hall.rows(hall.receiver)[-1]
+    await hall.click("编辑", SetPause(SERIES, None, group=True))
+    assert hall.status() == "active"
 
 
 async def test_a_group_whose_join_was_missed_is_learnt_from_its_first_message(house, hall):
@@ -281,7 +280,7 @@ async def test_what_does_not_speak_to_us_is_not_answered(store):
 
 @on_both
 async def test_every_day_our_groups_become_the_platforms(store):
-    """Missing ones are paused with the reason, unknown ones learnt, and those that are listed again go on."""
+    """Missing ones are paused with the reason, unknown ones learnt, those listed again are asked, and asked once."""
     chat = Chat(store)
     for name in ("oc_stays", "oc_gone", "oc_back", "oc_muted"):
         row = subscribers.NewSubscription(group(name), "ai")
@@ -297,13 +296,14 @@ async def test_every_day_our_groups_become_the_platforms(store):
         await chat.interactor.reconcile(inside, chat.now)
 
     states = {name: chat.status(group(name)) for name in ("oc_stays", "oc_gone", "oc_back", "oc_muted")}
-    assert states == {"oc_stays": "active", "oc_gone": "paused", "oc_back": "active", "oc_muted": "paused"}
+    assert states == {"oc_stays": "active", "oc_gone": "paused", "oc_back": "paused", "oc_muted": "paused"}
+    assert [len(chat.rows(group(name))) for name in ("oc_back", "oc_gone")] == [1, 0]
     assert store.read_now(groups.ids) == {"oc_stays", "oc_gone", "oc_back", "oc_muted", "oc_new"}
 
 
 @on_both
 async def test_a_form_in_a_group_is_saved_by_who_decides(store):
-    """Toast alone: the card is everybody's."""
+    """The card is the group's, and shows what is so now: who saves it again must not bring back what was before."""
     chat = Chat(store)
     await chat.handle(BotAdded("added", "ou_adder", "oc_group", "学习群"))
     await chat.click(SetGroupSubscription("ai", on=True), "ou_adder", "oc_group")
@@ -311,7 +311,8 @@ async def test_a_form_in_a_group_is_saved_by_who_decides(store):
 
     answers = [await chat.click(wish, who, "oc_group", {"density": "full"}) for who in ("ou_other", "ou_adder")]
 
-    assert [(one.tone, one.card) for one in answers] == [("warning", None), ("success", None)]
+    assert [(one.tone, one.card is not None) for one in answers] == [("warning", False), ("success", True)]
+    assert '"initial_option": "full"' in json.dumps(answers[1].card)
     assert chat.preference(group()).density == "full"
     present = chat.present(group())
     assert present is not None

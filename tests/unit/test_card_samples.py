@@ -16,7 +16,7 @@ from bot.cards.alert_card import Alert, alert_card
 from bot.cards.history_card import Issue, history_card
 from bot.cards.notice_cards import ADMIN_COMMANDS, help_card
 from bot.cards.pause_card import paused_card
-from bot.cards.preflight_card import DeadLink, Extent, Outline, Preflight, Repeat, Settled, preflight_card
+from bot.cards.preflight_card import Contact, DeadLink, Extent, Outline, Preflight, Repeat, Settled, preflight_card
 from bot.cards.preflight_card import Decision as Verdict
 from bot.cards.receipt_card import Failure, Receipt, Share, receipt_card
 from bot.cards.render import Limits
@@ -209,7 +209,8 @@ def test_a_preflight_with_very_much_to_look_at_stays_small():
     facts = make_preflight(
         outline=tuple(Outline(name, many) for name in many),
         dead_links=tuple(DeadLink(one, "https://read.example.com/" + "a" * 2_000, one) for one in many),
-        textless=many, holes=many, contacts=many, repeats=tuple(Repeat(one, DAY) for one in many),
+        textless=many, holes=many, contacts=tuple(Contact(one, one) for one in many),
+        repeats=tuple(Repeat(one, DAY) for one in many),
         extents=tuple(Extent(one, 99, 9_999_999) for one in Density),
     )  # fmt: skip
     card = preflight_card(card_templates(), facts)
@@ -221,7 +222,7 @@ def test_a_preflight_with_very_much_to_look_at_stays_small():
 
 def test_a_contact_is_shown_only_in_part():
     """The card that warns of the platform's audit must pass it."""
-    card = preflight_card(card_templates(), make_preflight(contacts=("13800000000", "editor@mail.example.com")))
+    card = preflight_card(card_templates(), make_preflight(contacts=(Contact("13800000000", "第一篇"),)))
 
     assert "13800000000" not in card.body
     assert "138•••00" in card.body
@@ -278,7 +279,7 @@ def test_what_comes_from_outside_is_text(one, other):
     hit = Hit(one, series, "slug", DAY, other, other)
     facts = Preflight(
         "daily/x", 1, series, DAY, label=one, title=other, outline=(Outline(one, (other,)),), textless=(one,),
-        dead_links=(DeadLink(one, other, other),), repeats=(Repeat(other, DAY),), contacts=(one,),
+        dead_links=(DeadLink(one, other, other),), repeats=(Repeat(other, DAY),), contacts=(Contact(one, other),),
     )  # fmt: skip
     receipt = Receipt("daily/x", 1, series, DAY, label=other, failures=(Failure(one, 1, other),), fallbacks=((one, 1),))
     templates = card_templates()
