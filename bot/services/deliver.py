@@ -27,16 +27,22 @@ CLAIMED = 48  # held at once: enough to keep the lanes busy while a turn is writ
 FEW = CLAIMED // 2  # while more are in hand, what was sent is written many at a time
 LANES = 10  # on the wire at once: 50 a second at 200 ms each; the pool costs more with every further one
 IDLE_S = 0.5
-LONGEST_LOOK_AHEAD_S = 2.0  # a claim may wait for its slot no longer than this, so that leases stay short
+# No claim is made while the next slot is further off, and no more of them than have a slot in that time: what is
+# claimed cannot be taken back, by a stop or by another process, before its slot comes.
+LONGEST_LOOK_AHEAD_S = 3.0
 HOOK_RATE = Rate.within(4, 90)  # of one custom bot: 5 a second and 100 a minute are allowed (custom bot guide, 2025-03)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Claims of one turn with the seconds each has to wait for its slot; `idle_s` is when to look again."""
+    """Claims of one turn with the seconds each has to wait for its slot; `idle_s` is when to look again.
+
+    `halts`: the platform said stop, to us or to another process.
+    """
 
     slots: list[tuple[Claimed, float]]
     idle_s: float = IDLE_S
+    halts: bool = False
 
 
 class Deliverer:
@@ -59,6 +65,7 @@ class Deliverer:
         self._clock = clock
         self._rate = rate
         self._per_receiver = per_receiver
+        self._most = min(CLAIMED, max(1, int(LONGEST_LOOK_AHEAD_S / rate.interval_s)))
         self._lanes = asyncio.Semaphore(LANES)
         self._news = asyncio.Event()
         self._ended: list[Outcome] = []
@@ -92,10 +99,10 @@ class Deliverer:
     async def _take_turn(self, tasks: asyncio.TaskGroup) -> float:
         self._news.clear()
         ended, self._ended = self._ended, []
-        room = 0 if self._stopping else CLAIMED - self._in_hand
+        room = 0 if self._stopping else self._most - self._in_hand
         turn = await asyncio.shield(self._store.write(self._turn, ended, room, self._clock()))
         self._in_hand += len(turn.slots)
-        self._halted &= not turn.slots
+        self._halted = turn.halts or (self._halted and not turn.slots)
         for claimed, wait_s in turn.slots:
             tasks.create_task(self._deliver(claimed, wait_s))
         self.turns_at = self._clock() + timedelta(seconds=turn.idle_s)
@@ -107,7 +114,9 @@ class Deliverer:
         self._calls.write(tx, now)
         claiming.revive(tx, now)
         pause = pauses.of_queue(tx, now)
-        if room == 0 or (pause and not pause.is_by_hand):
+        if pause and not pause.is_by_hand:
+            return Turn([], halts=True)
+        if room <= 0:
             return Turn([])
         wait_s = pace.wait_s(tx, pace.APP, now)
         if wait_s > LONGEST_LOOK_AHEAD_S:

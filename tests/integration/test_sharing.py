@@ -9,13 +9,16 @@ from sqlalchemy import func, select
 
 from bot.app import Role, running
 from bot.domain.audience import Density, Kind, Receiver
+from bot.domain.delivery import Status
 from bot.domain.digest import Section
 from bot.services import manage
+from bot.store import pauses
 from bot.store.subscribers import NewSubscription
 from bot.store.tables import cards, deliveries
 from tests.builders import make_digest, make_item
 from tests.campaign import stage
 from tests.integration.conftest import SERIES, House, make_house, on_postgres, until
+from tests.integration.test_deliver import statuses
 
 pytestmark = pytest.mark.anyio
 SECTIONS = ("模型", "工程", "学习")
@@ -37,6 +40,20 @@ async def test_three_bots_together_keep_the_limits_of_one(tmp_path, store_url):
 
         assert stage.verdict(house, people).is_clean
         assert house.sandbox.limits.answers == []
+
+
+async def test_a_stop_that_another_process_learnt_of_holds_here_too(tmp_path):
+    """What is claimed and waits for its slot goes back: a secret that is wrong for one is wrong for all."""
+    slow = {"per_second": 10, "per_minute": 600}
+    async with make_house(tmp_path, delivery=slow) as house:
+        house.people(30)
+        await stage.plan(house)
+        async with house.bot():
+            await until(lambda: statuses(house).get(Status.SENT, 0) > 1)
+            house.store.write_now(pauses.begin, pauses.QUEUE, 99991672, "缺少权限", house.clock())
+            await until(lambda: Status.SENDING not in statuses(house))
+
+        assert statuses(house)[Status.PENDING] > 0
 
 
 async def test_readers_who_chose_alike_share_their_cards(house: House):
