@@ -20,6 +20,7 @@ MOST_KNOWN = 5_000
 MUTED, EXTERNAL, GONE = "群已禁言", "外部群不能推送", "机器人已被移出群"
 LEFT, DISSOLVED = "已离职", "群已解散"
 NOT_INSIDE = "机器人不在群里"  # as a refused send says it
+AWAY = frozenset({GONE, DISSOLVED, NOT_INSIDE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Groups:
         )
 
     def added(self, tx: Transaction, event: BotAdded, now: datetime) -> None:
-        """The bot is in: the group is offered a subscription, or asked whether the one it had is to go on.
+        """The bot is in: the group is offered a subscription, or shown the one it has, which goes on.
 
         To an external group nothing is sent: the app may not, and a refusal would look like one of the whole app.
         """
@@ -100,8 +101,12 @@ class Groups:
             self._stop(tx, group, EXTERNAL, now)
             return
         subscribers.ensure(tx, group, now, name=event.name, added_by=event.operator or None)
-        if not self._offer_again(tx, group, now):
-            self._replies.post(tx, f"added:{event.event_id}", group, self._replies.welcome(Kind.GROUP), now)
+        own = preferences.present_of_all(tx, group)
+        on = [one for name, one in self._replies.series.items() if name in own and _is_on(own[name].status)]
+        if not self.go_on(tx, group, now):
+            cards = [self._replies.settings(tx, group, one, now) for one in on]
+            for number, card in enumerate(cards or [self._replies.welcome(Kind.GROUP)]):
+                self._replies.post(tx, f"added:{event.event_id}:{number}", group, card, now)
 
     def removed(self, tx: Transaction, event: BotRemoved, now: datetime) -> None:
         """The bot is out, or the group is gone."""
@@ -120,9 +125,26 @@ class Groups:
         if event.muted:
             self._stop(tx, group, MUTED, now)
         elif event.muted is False:
-            stops = {one.stop_reason for one in preferences.present_of_all(tx, group).values()}
-            if stops - {None, subscribers.BY_ADMIN}:
-                self._offer_again(tx, group, now)
+            self.go_on(tx, group, now)
+
+    def heard(self, tx: Transaction, group: Receiver, now: datetime) -> None:
+        """Somebody spoke to us in a group: we are inside, even if we missed how we came there."""
+        if AWAY & {one.stop_reason for one in preferences.present_of_all(tx, group).values()}:
+            self.go_on(tx, group, now)
+
+    def go_on(self, tx: Transaction, group: Receiver, now: datetime) -> bool:
+        """The group can be written to again: what was stopped goes on. False if nothing was.
+
+        It is shown so, with the way to stop it, and gets what it has missed today.
+        """
+        own = preferences.present_of_all(tx, group)
+        stopped = [one for name, one in self._replies.series.items() if name in own and own[name].is_refused]
+        subscribers.resume(tx, group, now)
+        for series in stopped:
+            key = f"back:{own[series.id].id}:{own[series.id].changed_at:%Y%m%d%H%M%S%f}"
+            self._replies.post(tx, key, group, self._replies.settings(tx, group, series, now), now)
+            self._replies.catch_up(tx, group, series, now)
+        return bool(stopped)
 
     def members_left(self, tx: Transaction, event: MembersLeft) -> None:
         """Who has left decides no more."""
@@ -136,28 +158,14 @@ class Groups:
         self._stop(tx, Receiver(Kind.USER, person), LEFT, now)
 
     def reconcile(self, tx: Transaction, listed: Sequence[Listed], now: datetime) -> tuple[int, int, int]:
-        """Make ours what the platform lists. Returns how many are new, how many were paused, how many are back.
-
-        Those are asked once whether it is to go on.
-        """
+        """Make ours what the platform lists. Returns how many are new, how many were paused, how many are back."""
         inside = {one.chat_id: one for one in listed if not one.external}
-        known, away = groups.ids(tx), groups.away(tx, (GONE, DISSOLVED, NOT_INSIDE))
+        known, away = groups.ids(tx), groups.away(tx, AWAY)
         for chat_id in sorted(inside.keys() - known):
             subscribers.ensure(tx, Receiver(Kind.GROUP, chat_id), now, name=inside[chat_id].name)
         lost = sum(bool(self._stop(tx, Receiver(Kind.GROUP, one), GONE, now)) for one in sorted(known - inside.keys()))
-        back = sorted(away & inside.keys())
-        for chat_id in back:
-            self._offer_again(tx, Receiver(Kind.GROUP, chat_id), now)
+        back = [self.go_on(tx, Receiver(Kind.GROUP, one), now) for one in sorted(away & inside.keys())]
         return len(inside.keys() - known), lost, len(back)
-
-    def _offer_again(self, tx: Transaction, group: Receiver, now: datetime) -> bool:
-        """Show a group what it had, with the way to go on; once for each stop. False if it has nothing."""
-        own = preferences.present_of_all(tx, group)
-        on = [one for one in self._replies.series.values() if one.id in own and _is_on(own[one.id].status)]
-        for series in on:
-            key = f"back:{own[series.id].id}:{own[series.id].changed_at:%Y%m%d%H%M%S%f}"
-            self._replies.post(tx, key, group, self._replies.settings(tx, group, series, now), now)
-        return bool(on)
 
     def _fresh(self, chat_id: str, now: datetime) -> Facts | None:
         facts = self._facts.get(chat_id)

@@ -84,7 +84,7 @@ class Interactor:
         reading = Reading(self.replies)
         admin = AdminWords(self.replies, reading, admins, self._around.editors)
         self._groups = Groups(self.replies, admins, can_ask=self._around.ask_chat is not None)
-        self._talking = Talking(self.replies, reading, self.subscribing, admin)
+        self._talking = Talking(self.replies, reading, self.subscribing, admin, self._groups)
         self._clicking = Clicking(self.replies, reading, self.subscribing, admin, self._groups)
 
     async def handle(self, inbound: Inbound, now: datetime) -> Answer:

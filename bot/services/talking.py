@@ -14,6 +14,7 @@ from bot.domain.preference import Preference
 from bot.domain.rate import Rate
 from bot.domain.series import Series
 from bot.services.admin_words import AdminWords
+from bot.services.groups import Groups
 from bot.services.reading import Reading
 from bot.services.replies import Replies, next_of, today_of
 from bot.services.searching import Found
@@ -44,8 +45,11 @@ class Told:
 class Talking:
     """Answers messages."""
 
-    def __init__(self, replies: Replies, reading: Reading, subscribing: Subscribing, admin: AdminWords) -> None:
+    def __init__(
+        self, replies: Replies, reading: Reading, subscribing: Subscribing, admin: AdminWords, groups: Groups
+    ) -> None:
         self._replies = replies
+        self._groups = groups
         self._reading = reading
         self._subscribing = subscribing
         self._admin = admin
@@ -68,12 +72,13 @@ class Talking:
         """The same in a group, which is learnt if we never heard of it: its card must find it known."""
         group = Receiver(Kind.GROUP, told.message.chat_id)
         subscribers.ensure(tx, group, now)
+        self._groups.heard(tx, group, now)
         self.told(tx, told, group, now, may=may)
 
     def told(self, tx: Transaction, told: Told, receiver: Receiver, now: datetime, *, may: bool) -> None:
         """Do what was said and answer it. `may`: whether whoever said it decides for the receiver."""
         message, order = told.message, told.order
-        if receiver.kind is Kind.USER:  # whoever writes can be written to; for a group not everybody may decide
+        if receiver.kind is Kind.USER:  # whoever writes can be written to
             subscribers.resume(tx, receiver, now)
         if is_too_fast(tx, message.sender, now):
             self._silenced(tx, told, receiver, now, may=may)

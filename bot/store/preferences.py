@@ -52,6 +52,11 @@ class Present:
         """Why nothing is sent until somebody wants it again; None where that is not so."""
         return self.reason if self.status is PAUSED and not self.is_own_pause else None
 
+    @property
+    def is_refused(self) -> bool:
+        """Paused because the receiver could not be written to."""
+        return self.stop_reason not in {None, subscribers.BY_ADMIN}
+
 
 @dataclass(frozen=True, slots=True)
 class Returned:

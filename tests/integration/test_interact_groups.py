@@ -211,18 +211,16 @@ async def test_the_settings_of_a_group_say_who_set_it_up(hall):
     assert "由 请我进群的人 设置" in hall.rows(hall.receiver)[-1]
 
 
-async def test_a_muted_group_is_asked_again_once_everybody_may_speak(hall):
-    """Paused with the reason; whoever decides for it lets it go on."""
+async def test_a_muted_group_is_paused_until_everybody_may_speak(hall):
+    """With the reason; then it goes on, and a card says so."""
     await hall.click("编辑")
     await hall.house.sandbox.client.set_muted(hall.chat_id)
     muted = hall.house.store.read_now(preferences.present, hall.receiver, SERIES)
     await hall.house.sandbox.client.set_muted(hall.chat_id, muted=False)
 
     assert muted is not None
-    assert (muted.status, muted.reason, hall.status()) == ("paused", "群已禁言", "paused")
-    assert "群已禁言" in hall.rows(hall.receiver)[-1]
-    await hall.click("编辑", SetPause(SERIES, None, group=True))
-    assert hall.status() == "active"
+    assert (muted.status, muted.reason, hall.status()) == ("paused", "群已禁言", "active")
+    assert "订阅中" in hall.rows(hall.receiver)[-1]
 
 
 async def test_a_group_whose_join_was_missed_is_learnt_from_its_first_message(house, hall):
@@ -280,7 +278,7 @@ async def test_what_does_not_speak_to_us_is_not_answered(store):
 
 @on_both
 async def test_every_day_our_groups_become_the_platforms(store):
-    """Missing ones are paused with the reason, unknown ones learnt, those listed again are asked, and asked once."""
+    """Missing ones are paused with the reason, unknown ones learnt, and those that are listed again go on."""
     chat = Chat(store)
     for name in ("oc_stays", "oc_gone", "oc_back", "oc_muted"):
         row = subscribers.NewSubscription(group(name), "ai")
@@ -296,7 +294,7 @@ async def test_every_day_our_groups_become_the_platforms(store):
         await chat.interactor.reconcile(inside, chat.now)
 
     states = {name: chat.status(group(name)) for name in ("oc_stays", "oc_gone", "oc_back", "oc_muted")}
-    assert states == {"oc_stays": "active", "oc_gone": "paused", "oc_back": "paused", "oc_muted": "paused"}
+    assert states == {"oc_stays": "active", "oc_gone": "paused", "oc_back": "active", "oc_muted": "paused"}
     assert [len(chat.rows(group(name))) for name in ("oc_back", "oc_gone")] == [1, 0]
     assert store.read_now(groups.ids) == {"oc_stays", "oc_gone", "oc_back", "oc_muted", "oc_new"}
 
