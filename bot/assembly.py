@@ -34,6 +34,7 @@ from bot.services.desk import Desk
 from bot.services.interact import Around, Interactor
 from bot.services.links import PreferenceLinks
 from bot.services.outcomes import Outcomes
+from bot.services.preference_hooks import PreferenceHooks
 from bot.services.preference_page import PreferencePage
 from bot.services.publish import Publisher
 from bot.services.review import CheckLinks
@@ -144,9 +145,9 @@ def web_of(parts: Parts) -> Starlette:
     webhook = Webhook(credentials, parts.arrivals.handle, parts.clock) if feishu.encrypt_key else None
     routes = _operator_routes(parts, webhook)
     if parts.links is not None:
-        page = PreferencePage(
-            parts.store, parts.interactor.replies, parts.interactor.subscribing, parts.links, parts.deliverer.wake
-        )
+        replies, subscribing = parts.interactor.replies, parts.interactor.subscribing
+        hooks = PreferenceHooks(replies, subscribing, feishu.base_url)
+        page = PreferencePage(parts.store, replies, subscribing, hooks, parts.links, parts.deliverer.wake)
         routes += Preferences(page, parts.clock).routes()
     return build_web(webhook, routes)
 

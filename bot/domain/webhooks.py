@@ -39,6 +39,20 @@ def checked_address(text: str, base_url: str) -> str:
     return match[0].replace(":443/", "/", 1) if match["scheme"] == "https" else match[0]
 
 
+def platform_prefix(base_url: str) -> str:
+    """What the addresses of the configured platform's own custom bots begin with."""
+    origin = _ORIGIN.match(base_url.lower())
+    return f"{origin[0].removesuffix(':443') if origin else ''}/open-apis/bot/v2/hook/"
+
+
+def platform_address(text: str, base_url: str) -> str:
+    """`checked_address` for whoever is not trusted to name a host: only the configured platform's own will do."""
+    address = checked_address(text, base_url)
+    if not address.startswith(platform_prefix(base_url)):
+        raise ValueError("is a webhook address of another host than the platform's")
+    return address
+
+
 def shown(receiver: Receiver) -> str:
     """What lists and records call a receiver: its id; of a webhook the host, and the end of its token."""
     if receiver.kind is not Kind.WEBHOOK:

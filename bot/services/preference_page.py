@@ -12,6 +12,7 @@ from bot.domain.errors import ActionError
 from bot.domain.preference import LONGEST_PAUSE, Preference
 from bot.domain.series import Series
 from bot.services.links import PreferenceLinks
+from bot.services.preference_hooks import HookView, PreferenceHooks
 from bot.services.replies import Replies, next_of, today_of
 from bot.services.subscribing import UNDO_HOLDS, Actor, Subscribing, Wish
 from bot.store import past, preferences
@@ -50,6 +51,14 @@ class SeriesView:
     last_day: date
 
 
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """Everything that the page shows of one person."""
+
+    series: tuple[SeriesView, ...]
+    hooks: tuple[HookView, ...]
+
+
 class PreferencePage:
     """Opens with a signed link. Changes go the same way as those of the chat."""
 
@@ -58,6 +67,7 @@ class PreferencePage:
         store: Store,
         replies: Replies,
         subscribing: Subscribing,
+        hooks: PreferenceHooks,
         links: PreferenceLinks,
         wake: Callable[[], None],
     ) -> None:
@@ -65,15 +75,16 @@ class PreferencePage:
         self._replies = replies
         self._subscribing = subscribing
         self._wake = wake
+        self.hooks = hooks
         self.links = links
 
-    async def view(self, token: str, now: datetime) -> tuple[SeriesView, ...]:
-        """Every series as it is now. Raises ActionError if the link opens nothing."""
+    async def view(self, token: str, now: datetime) -> PageView:
+        """Everything as it is now. Raises ActionError if the link opens nothing."""
         person = self.links.open(token, now)
         return await self._store.read(self._views, person, now)
 
     async def change(self, token: str, form: Mapping[str, Sequence[str]], now: datetime) -> str:
-        """Do what a sent form says; returns what was done in a word: the name of its button.
+        """Do what a sent form says; returns what was done in a word, mostly the name of its button.
 
         Raises: ActionError with a line for whoever sent it.
         """
@@ -81,25 +92,33 @@ class PreferencePage:
         if not self.links.is_form_token(token, _first(form, "csrf")):
             raise ActionError(STALE)
         series = self._replies.series.get(_first(form, "series"))
-        what = _first(form, "do")
+        done = what = _first(form, "do")
         if series is None:
             raise ActionError(STALE)
-        wish, values = _wish(series, what, form), _values(form)
-        await self._store.write(self._apply, wish, person, series, Actor(person.id, now, values))
+        if what == "hook-add":
+            address, secret = _first(form, "address"), _first(form, "secret")
+            done = await self._store.write(self.hooks.add, person, series, address, secret, now)
+        elif what == "hook-stop":
+            if not await self._store.write(self.hooks.stop, person, series, _first(form, "hook"), now):
+                raise ActionError(STALE)
+        else:
+            wish, values = _wish(series, what, form), _values(form)
+            await self._store.write(self._apply, wish, person, series, Actor(person.id, now, values))
         self._wake()
-        return what
+        return done
 
     def _apply(self, tx: Transaction, wish: Wish, person: Receiver, series: Series, by: Actor) -> None:
         outcome = self._subscribing.apply(tx, wish, person, series, by)
         if outcome.is_back:
             self._replies.catch_up(tx, person, series, by.now)
 
-    def _views(self, tx: Transaction, person: Receiver, now: datetime) -> tuple[SeriesView, ...]:
+    def _views(self, tx: Transaction, person: Receiver, now: datetime) -> PageView:
         own = preferences.present_of_all(tx, person)
-        return tuple(
+        series = tuple(
             _view(series, own.get(series.id), past.sections(tx, series.id), now)
             for series in self._replies.series.values()
         )
+        return PageView(series, self.hooks.views(tx, person))
 
 
 def _view(series: Series, present: Present | None, sections: Sequence[str], now: datetime) -> SeriesView:

@@ -110,7 +110,7 @@ subscriptions = Table(
     Column("zone", Text),  # none: the series' own
     Column("workdays", Boolean, nullable=False, server_default=false()),
     Column("paused_until", Date),  # the day on which it comes again; none: the pause is not the subscriber's own
-    Column("set_by", Text),  # who set it up for a group
+    Column("set_by", Text),  # who set it up for a group, or added a webhook; none: an operator did
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     UniqueConstraint("subscriber_id", "series"),  # subscribing twice is subscribing once

@@ -1,12 +1,24 @@
 """Webhooks of custom bots: their addresses, and what their messages are signed with."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
-from bot.domain.audience import Kind, Receiver
+from bot.domain.audience import Kind, Receiver, SubscriptionStatus
 from bot.store.engine import Transaction
-from bot.store.tables import subscribers
+from bot.store.tables import subscribers, subscriptions
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A webhook's subscription to one series, of somebody who added it. `reason`: why it is paused."""
+
+    id: int
+    receiver: Receiver
+    series: str
+    status: SubscriptionStatus
+    reason: str | None
 
 
 def secret_of(tx: Transaction, address: str) -> str | None:
@@ -28,3 +40,24 @@ def receivers(tx: Transaction) -> list[Receiver]:
     """All webhooks, oldest first."""
     found = select(subscribers.c.receiver).where(subscribers.c.kind == Kind.WEBHOOK).order_by(subscribers.c.id)
     return [Receiver(Kind.WEBHOOK, address) for address in tx.execute(found).scalars()]
+
+
+def added_by(tx: Transaction, person: str) -> list[Added]:
+    """What a person has added, ended ones too, oldest first. An operator's belong to nobody."""
+    columns = (subscriptions.c.id, subscribers.c.receiver, subscriptions.c.series)
+    found = (
+        select(*columns, subscriptions.c.status, subscriptions.c.reason)
+        .join_from(subscribers, subscriptions)
+        .where(subscribers.c.kind == Kind.WEBHOOK, subscriptions.c.set_by == person)
+        .order_by(subscriptions.c.id)
+    )
+    return [
+        Added(row.id, Receiver(Kind.WEBHOOK, row.receiver), row.series, SubscriptionStatus(row.status), row.reason)
+        for row in tx.execute(found)
+    ]
+
+
+def put_secret(tx: Transaction, address: str, secret: str | None) -> None:
+    """Sign with this from now on; None: not at all."""
+    wanted = (subscribers.c.kind == Kind.WEBHOOK, subscribers.c.receiver == address)
+    tx.execute(update(subscribers).where(*wanted).values(secret=secret))

@@ -14,6 +14,7 @@ from bot.services.preference_page import STALE, PreferencePage
 from bot.web.pages import HEADERS, page
 
 LONGEST_BODY = 64 * 1024
+HOOKS = "hook-"  # what is done about custom bots begins so
 SAID = {
     "save": "已保存。",
     "pause": "已暂停，到那天会自动恢复。",
@@ -21,6 +22,11 @@ SAID = {
     "leave": "已退订，不会再收到推送。",
     "undo": "已撤销退订，原来的设置都还在。",
     "subscribe": "订阅成功。",
+    "hook-add": "已添加，以后每一期都会发到那个群；今天的如果已经发出，马上补上。",
+    "hook-back": "已恢复，以后每一期照常发到那个群。",
+    "hook-there": "这个地址你已经添加过了，没有改动。",
+    "hook-secret": "密钥已更新。",
+    "hook-stop": "已停止，不会再往那个群发了。",
 }
 
 
@@ -37,29 +43,47 @@ class Preferences:
 
     async def show(self, request: Request) -> Response:
         """Everything as it is."""
-        said = SAID.get(request.query_params.get("said", ""), "")
-        return await self._page(request.query_params.get("t", ""), said=said)
+        return await self._page(request.query_params.get("t", ""), request.query_params.get("said", ""))
 
     async def change(self, request: Request) -> Response:
         """One change, then back to the page: to load it again sends nothing again."""
         form = await _form(request)
-        token = (form.get("t") or [""])[0]
+        typed = {name: values[0] for name, values in form.items() if name != "secret"}
+        token = typed.get("t", "")
         try:
             done = await self._service.change(token, form, self._clock())
         except ActionError as exc:
-            return await self._page(token, problem=str(exc), status=403 if str(exc) == STALE else 422)
+            status = 403 if str(exc) == STALE else 422
+            return await self._page(token, typed.get("do", ""), problem=str(exc), status=status, typed=typed)
         query = urlencode({"t": token, "said": done})
         return RedirectResponse(f"{PATH}?{query}", status_code=303, headers=HEADERS)
 
-    async def _page(self, token: str, *, said: str = "", problem: str = "", status: int = 200) -> Response:
+    async def _page(
+        self,
+        token: str,
+        done: str,
+        *,
+        problem: str = "",
+        status: int = 200,
+        typed: Mapping[str, str] | None = None,
+    ) -> Response:
+        """`done`: in a word what was done, or what there is a problem with; `typed`: what a refused form held."""
+        said = "" if problem else SAID.get(done, "")
         try:
-            series = await self._service.view(token, self._clock())
+            view = await self._service.view(token, self._clock())
         except ActionError as exc:
             return page("link.html.j2", status=403, problem=str(exc))
-        csrf = self._service.links.form_token(token)
-        return page(
-            "preferences.html.j2", status=status, series=series, token=token, csrf=csrf, said=said, problem=problem
-        )
+        values = {
+            "token": token,
+            "csrf": self._service.links.form_token(token),
+            "view": view,
+            "said": said,
+            "problem": problem,
+            "about_hooks": bool(said or problem) and done.startswith(HOOKS),
+            "typed": typed or {},
+            "hook_prefix": self._service.hooks.prefix,
+        }
+        return page("preferences.html.j2", status=status, **values)
 
 
 async def _form(request: Request) -> Mapping[str, Sequence[str]]:

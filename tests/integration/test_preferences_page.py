@@ -15,6 +15,7 @@ from bot.domain.audience import Density
 from bot.domain.errors import ActionError
 from bot.domain.preference import Preference
 from bot.services.links import HOLDS, PreferenceLinks
+from bot.services.preference_hooks import PreferenceHooks
 from bot.services.preference_page import PreferencePage
 from bot.store import preferences
 from bot.web.preferences import Preferences
@@ -23,6 +24,7 @@ from tests.integration.conftest import on_both
 
 pytestmark = pytest.mark.anyio
 LINKS = PreferenceLinks("secret", "https://bot.example.com")
+PLATFORM = "https://open.feishu.cn"
 
 
 @dataclass
@@ -42,13 +44,14 @@ class Browser:
 
 
 @asynccontextmanager
-async def browsing(chat: Chat):
+async def browsing(chat: Chat, person: str = READER):
     replies, subscribing = chat.interactor.replies, chat.interactor.subscribing
-    page = PreferencePage(chat.store, replies, subscribing, LINKS, lambda: None)
+    hooks = PreferenceHooks(replies, subscribing, PLATFORM)
+    page = PreferencePage(chat.store, replies, subscribing, hooks, LINKS, lambda: None)
     app = Starlette(routes=Preferences(page, lambda: chat.now).routes())
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://bot") as http:
-        yield Browser(chat, http, LINKS.token(reader(), chat.now + HOLDS))
+        yield Browser(chat, http, LINKS.token(reader(person), chat.now + HOLDS))
 
 
 @pytest.fixture
