@@ -107,6 +107,15 @@ def next_push(hours: Hours, now: datetime) -> datetime:
         day += _DAY
 
 
+def goes_at(hours: Hours, digest: Digest, now: datetime) -> datetime | None:
+    """When a digest that is ready goes by itself: `now`, or when its window opens; None once it is over."""
+    for day in sorted(_days_for(hours, digest.day, digest.last_day)):
+        start, end = window(hours, day)
+        if _utc(now) <= _utc(end):
+            return max(start, now, key=_utc)
+    return None
+
+
 def is_pushed(hours: Hours, day: date) -> bool:
     """Whether the series goes out on that day."""
     return hours.days is Days.DAILY or hours.calendar.is_workday(day)

@@ -27,7 +27,7 @@ class Alerter:
         once = f"{key}:{now:%Y-%m-%dT%H}" if hourly else key
         if not alerts.begin(tx, once, now):
             return False
-        log.error("alert", extra={"key": key, "cause": alert.cause})
+        log.log(logging.INFO if alert.done else logging.ERROR, "alert", extra={"key": key, "cause": alert.cause})
         card = alert_card(self._templates, alert, at=now.astimezone(self._zone))
         card_id = editions.save_notice(tx, card.body, now)
         for admin in self._admins:

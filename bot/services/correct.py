@@ -250,10 +250,11 @@ class Corrector:
         lost = "；".join(f"{reason} {n} 个" for reason, n in misses.items())
         alert = Alert(
             f"{name} {verb}完成：{done:,} 条",
-            f"没有{verb}成的：{lost}。" if lost else f"都{verb}好了。",
-            "没成的那些，读者看到的还是原来的内容。" if lost else "不用再做什么。",
-            f"digest-bot edition show {name}",
+            f"没有{verb}成的：{lost}。" if lost else "",
+            "没成的那些，读者看到的还是原来的内容。" if lost else "",
+            f"digest-bot edition show {name}" if lost else "",
             urgent=False,
+            done=not lost,
         )
         self._alerter.tell(tx, f"done:{purpose}", alert, now, hourly=False)
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from bot.cards.alert_card import Alert
-from bot.domain.digest import Digest
 from bot.domain.errors import DigestError
 from bot.domain.schedule import Due, Verdict, next_push, open_day, what_is_due, window
 from bot.domain.series import Series
@@ -32,23 +31,27 @@ class Watch:
         self._looked: dict[str, datetime] = {}
         self._logged: set[str] = set()
 
-    async def due(self, series: Series, source: DigestSource, now: datetime) -> list[tuple[Digest, str]]:
-        """Digests with the hashes of their sources that are to be published now, or to be reviewed until then.
+    async def due(self, series: Series, source: DigestSource, now: datetime) -> Due[str] | None:
+        """What the hour asks for, or the next one in a reviewed series; None if there is nothing to do or to tell.
 
-        What is late, empty or missed is told to the admins, once a day each.
+        Its digests, with the hashes of their sources, are to be taken in; the admins are told by `tell`.
         """
         at = self._ahead(series, now) or now
         published = await self._store.read(editions.published, series.id)
         if not await self._is_worth_it(series, what_is_due(series.hours, at, (), published), at, now):
-            return []
+            return None
         found, errors = await source.load(now)
         await self._report(series, errors, now)
         due = what_is_due(series.hours, at, ((one.digest, one.source_hash) for one in found), published)
-        if due.verdict is Verdict.PUBLISH:
-            return list(due.digests)
-        if at == now and not self._is_early(series, due, now):
-            await self._tell(series, due, now)
-        return []
+        if due.verdict is Verdict.PUBLISH or (at == now and not self._is_early(series, due, now)):
+            return due
+        return None
+
+    async def tell(self, series: Series, due: Due[str], now: datetime) -> None:
+        """Tell the admins what is late, empty or missed, once a day each."""
+        if due.notice is not None:
+            alert = _alert(series, due)
+            await self._store.write(self._alerter.tell, _key(series, due.notice), alert, now, hourly=False)
 
     def is_open(self, series: Series, now: datetime) -> bool:
         """Whether an edition of the series may go out by itself at this moment."""
@@ -76,11 +79,6 @@ class Watch:
 
     def _is_early(self, series: Series, due: Due[str], now: datetime) -> bool:
         return due.verdict is Verdict.LATE and now < window(series.hours, due.day)[0] + GRACE
-
-    async def _tell(self, series: Series, due: Due[str], now: datetime) -> None:
-        if due.notice is not None:
-            alert = _alert(series, due)
-            await self._store.write(self._alerter.tell, _key(series, due.notice), alert, now, hourly=False)
 
     async def _report(self, series: Series, errors: Sequence[DigestError], now: datetime) -> None:
         """Each fault once a process in the log, and once a day to the admins."""
@@ -117,7 +115,7 @@ def _alert(series: Series, due: Due[str]) -> Alert:
                 "打开来源看看；内容在的话，用 digest check 看它是怎么读的。",
                 "digest-bot digest check FILE",
             )
-        case _ if due.digests:
+        case _ if any(digest.items for digest, _ in due.digests):
             return Alert(
                 f"{series.name}：{day}的没有发",
                 f"日报在，但过了 {until}，不会再自动发；读者还没有收到。",
@@ -125,9 +123,10 @@ def _alert(series: Series, due: Due[str]) -> Alert:
                 publish,
             )
         case _:
+            still = "还是空的" if due.digests else "也没有来"
             return Alert(
                 f"{series.name}：{day}没有日报",
-                f"等到 {until} 也没有来，今天读者收不到。",
+                f"等到 {until} {still}，今天读者收不到。",
                 "来了以后，导入再手动发送。",
                 f"{fetch} && {publish}",
             )

@@ -101,11 +101,17 @@ class Publisher:
         pushes = []
         for series in self._renderer.series.values():
             source = self._sources.get(series.id)
-            for digest, source_hash in await self._watch.due(series, source, now) if source else ():
+            due = await self._watch.due(series, source, now) if source else None
+            if due is None:
+                continue
+            for digest, source_hash in due.digests:
+                if not digest.items:
+                    continue
                 edition = await self.import_digest(series.id, digest, source_hash, now, "scheduler")
                 may_go = edition.state is State.READY or series.id not in self._reviewed
                 if may_go and self._watch.is_open(series, now):
                     pushes.append(await self.publish(series.id, edition.slug, now, "scheduler"))
+            await self._watch.tell(series, due, now)  # what came too late is there by then, for a human to publish
         return pushes
 
     def latest_today(self, tx: Transaction, series: str, now: datetime) -> list[Edition]:

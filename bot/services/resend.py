@@ -9,7 +9,7 @@ from itertools import chain
 from bot.cards.actions import Resend
 from bot.domain.audience import Kind, Receiver, Selection
 from bot.domain.commands import Order
-from bot.domain.delivery import Lane
+from bot.domain.delivery import OPEN, Lane
 from bot.domain.errors import UsageError
 from bot.domain.inbound import Answer
 from bot.domain.rate import Rate
@@ -17,7 +17,7 @@ from bot.domain.series import Series
 from bot.services.lanes import LanePolicy, shown
 from bot.services.publish import Push, told_again
 from bot.services.rendering import Renderer
-from bot.store import audit, edition_states, editions, outbox, resends
+from bot.store import audit, edition_states, editions, ledger, outbox, resends
 from bot.store.editions import Edition, State
 from bot.store.engine import Store, Transaction
 from bot.store.resends import Missed, Only, Wish
@@ -101,6 +101,8 @@ class Resender:
             return Answer("这一期现在不能补发：可能被扣住了，或者还没有发过", "warning")
         if push.id is None:
             return Answer("没有要补发的人了", "info")
+        if not any(ledger.counts(tx, push.id).get(status) for status in OPEN):
+            return Answer(f"已经补发给 {push.receivers:,} 个了，结果看那次的回执", "info")
         return Answer(f"正在补发给 {push.receivers:,} 个，发完有回执", "success")
 
     def asked(self, tx: Transaction, order: Order, admin: str, now: datetime) -> str:

@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from bot.cards import preflight_card as shown
 from bot.cards.actions import Decision, Review
 from bot.cards.preflight_card import Settled, preflight_card
+from bot.cards.words import moment
 from bot.domain.audience import Density, Kind, Receiver, Selection
 from bot.domain.inbound import Answer
 from bot.domain.rate import Rate
-from bot.domain.schedule import NEWS_FOR, next_push, open_day
+from bot.domain.schedule import NEWS_FOR, goes_at
 from bot.ports import LinkAnswer
 from bot.services.preflight import REPEATS_FOR, Concern, Preflight, addresses, examine
 from bot.services.rendering import Renderer
@@ -106,10 +107,15 @@ class Reviewer:
     def _told(self, edition: Edition, decision: Decision, now: datetime) -> Answer:
         if decision is Decision.SKIP:
             return Answer("好，今天不发", "success")
-        hours = self._renderer.one(edition.series).hours
-        if open_day(hours, now) is not None:
+        goes = goes_at(self._renderer.one(edition.series).hours, edition.digest, now)
+        if goes is None:
+            return Answer(
+                f"已通过，但过了时间，不会自动发；要发请用 digest-bot edition publish {edition.name}", "warning"
+            )
+        if goes == now:
             return Answer("已通过，马上发出", "success")
-        return Answer(f"已通过，{next_push(hours, now):%H:%M} 准时发出", "success")
+        at = moment(goes, now)
+        return Answer(f"已通过，{at.zh} 准时发出", "success")
 
     def _preview(self, tx: Transaction, edition: Edition, admin: str, now: datetime) -> Answer:
         """The edition itself, to whoever pressed."""
@@ -128,8 +134,8 @@ class Reviewer:
         await self._store.write(self._begin, edition, answers, now)
 
     def _begin(self, tx: Transaction, edition: Edition, answers: dict[str, LinkAnswer], now: datetime) -> None:
-        hours = self._renderer.one(edition.series).hours
-        remind_at = None if open_day(hours, now) is not None else next_push(hours, now)
+        goes = goes_at(self._renderer.one(edition.series).hours, edition.digest, now)
+        remind_at = None if goes == now else goes
         if reviews.begin(tx, edition.id, edition.revision, answers, remind_at):
             self._send(tx, Asked(edition.id, edition.revision, 1, answers, None, None, None), now)
 
@@ -201,10 +207,11 @@ class Reviewer:
             dead_links=tuple(
                 shown.DeadLink(one.title, one.url or "", one.detail) for one in found.of(Concern.DEAD_LINK)
             ),
+            unclear_links=len(found.of(Concern.UNCLEAR_LINK)),
             textless=tuple(one.title for one in found.of(Concern.NO_TEXT)),
             holes=tuple(one.title for one in found.of(Concern.HOLE)),
             repeats=tuple(shown.Repeat(one.title, one.day) for one in found.of(Concern.REPEAT) if one.day),
-            contacts=tuple(one.detail for one in found.of(Concern.PHONE, Concern.EMAIL)),
+            contacts=tuple(shown.Contact(one.detail, one.title) for one in found.of(Concern.PHONE, Concern.EMAIL)),
             receivers=found.receivers,
             calls=found.calls,
             calls_left=calls_left,

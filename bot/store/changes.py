@@ -22,6 +22,7 @@ from bot.store.tables import alerts, cards, deliveries
 TOLD_FOR = timedelta(days=2)
 RECALLED = "已撤回"
 NOT_THERE = "消息没有送到，不用改"
+IN_DOUBT = "不知道是否送到"
 REPLACED = "有了更新的更正"
 
 
@@ -161,6 +162,10 @@ def _give_up(tx: Transaction, now: datetime) -> None:
     there = deliveries.c.status.in_([*OPEN, Status.SENT])
     lives = exists().where(deliveries.c.id == changes.c.delivery_id, there)
     lost = update(changes).where(changes.c.status == PENDING, ~lives)
+    in_doubt = lost.where(
+        exists().where(deliveries.c.id == changes.c.delivery_id, deliveries.c.status == Status.UNKNOWN)
+    )
+    tx.execute(in_doubt.values(status=Status.UNKNOWN, reason=IN_DOUBT, done_at=now))
     tx.execute(lost.values(status=Status.CANCELLED, reason=NOT_THERE, done_at=now))
 
 

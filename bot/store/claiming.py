@@ -17,6 +17,7 @@ from sqlalchemy import (
     cast,
     exists,
     func,
+    or_,
     select,
     update,
 )
@@ -24,7 +25,9 @@ from sqlalchemy import (
 from bot.domain.audience import Kind, Receiver
 from bot.domain.delivery import LEASE, Attempt, Lane, Status, Step, lapsed
 from bot.domain.ladder import Rung
+from bot.store.changes import ChangeKind
 from bot.store.database import is_shared
+from bot.store.editor_tables import changes
 from bot.store.engine import Transaction
 from bot.store.outbox import PENDING, SENDING, is_open
 from bot.store.pauses import PUSH
@@ -57,11 +60,10 @@ def claim(tx: Transaction, limit: int, now: datetime, *, pushed: bool = True) ->
     A card that nobody has got yet goes to one receiver alone: a refused one must not be burnt on everybody.
     `pushed` False: only answers to people.
     """
-    canaries = _canaries(tx, now)
+    canaries = _canaries(tx, now, pushed=pushed)
     unproven = select(cards.c.id).where(cards.c.proven_at.is_(None))
     is_safe = deliveries.c.card_id.not_in(unproven) | deliveries.c.id.in_(canaries)
-    wanted = _due(now, Lane.SINGLE).where(is_safe)
-    return _take(tx, wanted if pushed else wanted.where(deliveries.c.push_id.is_(None)), limit, now)
+    return _take(tx, _due(now, Lane.SINGLE, pushed=pushed).where(is_safe), limit, now)
 
 
 def claim_batch(tx: Transaction, room_for: Callable[[str, Rung], int], now: datetime) -> list[Claimed]:
@@ -74,19 +76,20 @@ def claim_batch(tx: Transaction, room_for: Callable[[str, Rung], int], now: date
     return _take(tx, _due(now, Lane.BATCH).where(deliveries.c.card_id == row.id), room, now)
 
 
-def _due(now: datetime, lane: Lane) -> Select[tuple[int]]:
+def _due(now: datetime, lane: Lane, *, pushed: bool = True) -> Select[tuple[int]]:
     """What may go now on a lane, the longest due first."""
     return (
         select(deliveries.c.id)
-        .where(deliveries.c.status == PENDING, deliveries.c.not_before <= now, _goes_on())
-        .where(deliveries.c.lane == lane, _is_next(deliveries, now))
+        .where(deliveries.c.status == PENDING, deliveries.c.not_before <= now)
+        .where(deliveries.c.lane == lane, _goes_on(deliveries, pushed=pushed))
+        .where(_is_next(deliveries, now, pushed=pushed))
         .order_by(deliveries.c.not_before, deliveries.c.id)
     )
 
 
 def _take(tx: Transaction, wanted: Select[tuple[int]], limit: int, now: datetime) -> list[Claimed]:
     due = wanted.limit(limit).with_for_update(skip_locked=True).cte("due")
-    taken = tx.execute(
+    taken = tx.scalars(
         update(deliveries)
         .where(deliveries.c.id.in_(select(due.c.id)))
         .values(
@@ -96,11 +99,13 @@ def _take(tx: Transaction, wanted: Select[tuple[int]], limit: int, now: datetime
             attempts=deliveries.c.attempts + 1,
         )
         .returning(deliveries.c.id)
-    ).scalars()
+    ).all()
+    if not taken:
+        return []
     rows = tx.execute(
         select(deliveries, cards.c.body, cards.c.proven_at, cards.c.rung)
         .join(cards)
-        .where(deliveries.c.id.in_(list(taken)))
+        .where(deliveries.c.id.in_(taken))
         .order_by(deliveries.c.id)
     )
     return [_claimed(row) for row in rows]
@@ -177,11 +182,15 @@ def _settled(claim: Any, step: Step, now: datetime) -> dict[str, Any]:
     }
 
 
-def _is_next(rows: FromClause, now: datetime) -> ColumnElement[bool]:
-    """Nothing earlier to the same receiver is in its way: no earlier part, and nothing else that is due."""
+def _is_next(rows: FromClause, now: datetime, *, pushed: bool) -> ColumnElement[bool]:
+    """Nothing earlier to the same receiver is in its way: no earlier part, and nothing else that goes now.
+
+    What waits behind a stop is not: whoever it is for gets everything else meanwhile.
+    """
     earlier = deliveries.alias("earlier")
+    goes_now = (earlier.c.status == SENDING) | _goes_on(earlier, pushed=pushed)
     return ~exists().where(
-        (earlier.c.push_id == rows.c.push_id) | (earlier.c.not_before <= now),
+        (earlier.c.push_id == rows.c.push_id) | ((earlier.c.not_before <= now) & goes_now),
         earlier.c.kind == rows.c.kind,
         earlier.c.receiver == rows.c.receiver,
         is_open(earlier),
@@ -189,14 +198,22 @@ def _is_next(rows: FromClause, now: datetime) -> ColumnElement[bool]:
     )
 
 
-def _goes_on() -> ColumnElement[bool]:
-    """The push is not stopped."""
+def _goes_on(rows: FromClause, *, pushed: bool) -> ColumnElement[bool]:
+    """Nothing stops it, neither for all pushes nor for its own.
+
+    What may have arrived and is to be taken back goes on all the same: asked for again, it tells which message it is.
+    """
+    of_no_push = rows.c.push_id.is_(None)
+    if not pushed:
+        return of_no_push
     number = cast(func.substr(pauses.c.name, len(PUSH) + 1), BigInteger)
     stopped = select(number).where(pauses.c.name.startswith(PUSH))
-    return deliveries.c.push_id.is_(None) | deliveries.c.push_id.not_in(stopped)
+    is_recall = (changes.c.kind == ChangeKind.RECALL, changes.c.status == PENDING)
+    recalled = select(changes.c.delivery_id).where(*is_recall)
+    return or_(of_no_push, rows.c.push_id.not_in(stopped), rows.c.id.in_(recalled))
 
 
-def _canaries(tx: Transaction, now: datetime) -> list[int]:
+def _canaries(tx: Transaction, now: datetime, *, pushed: bool) -> list[int]:
     """The deliveries that are to prove a card each: its first that may go now, unless one is on its way.
 
     Who has locked the card decides for it. The second statement then sees whatever an earlier owner of the lock did.
@@ -211,8 +228,16 @@ def _canaries(tx: Transaction, now: datetime) -> list[int]:
     on_its_way = exists().where(is_for_card, deliveries.c.status == SENDING)
     in_order = (deliveries.c.not_before, deliveries.c.id)
     due = select(deliveries).where(is_for_card, deliveries.c.status == PENDING, deliveries.c.not_before <= now)
-    front = due.where(_goes_on()).order_by(*in_order).limit(LOOKED_AT).correlate(cards).subquery("front")
-    first = select(front.c.id).where(_is_next(front, now)).order_by(front.c.not_before, front.c.id).limit(1)
+    front = (
+        due.where(_goes_on(deliveries, pushed=pushed))
+        .order_by(*in_order)
+        .limit(LOOKED_AT)
+        .correlate(cards)
+        .subquery("front")
+    )
+    first = (
+        select(front.c.id).where(_is_next(front, now, pushed=pushed)).order_by(front.c.not_before, front.c.id).limit(1)
+    )
     found = tx.execute(select(first.scalar_subquery()).where(cards.c.id.in_(own), ~on_its_way)).scalars()
     return [one for one in found if one is not None]
 

@@ -37,9 +37,15 @@ async def bot_process(
 
 
 def write_config(
-    path: Path, *, sandbox_port: int, bot_port: int, store_url: str = "sqlite:///bot.db", delivery: str = NO_LIMITS
+    path: Path,
+    *,
+    sandbox_port: int,
+    bot_port: int,
+    store_url: str = "sqlite:///bot.db",
+    delivery: str = NO_LIMITS,
+    series: str = "",
 ) -> Path:
-    """A configuration file of a bot that talks to the sandbox on that port. `delivery`: lines of that table."""
+    """A configuration file of a bot for the sandbox. `delivery`: lines of that table; `series`: lines of its own."""
     path.write_text(
         f"""
 [feishu]
@@ -52,6 +58,7 @@ verification_token = "sandbox-verification-token"
 [[series]]
 id = "ai"
 name = "灯塔大模型日报"
+{series}
 
 [store]
 url = "{store_url}"

@@ -22,6 +22,7 @@ from bot.sandbox.state import Message
 from bot.services.desk import Desk
 from bot.services.publish import Push
 from bot.services.resend import Again
+from bot.services.review import CheckLinks
 from bot.store import ledger
 from bot.store.resends import Only
 from tests.builders import make_digest
@@ -92,8 +93,8 @@ class Office:
 
 
 @contextlib.asynccontextmanager
-async def make_office(house: House) -> AsyncIterator[Office]:
-    """The desk of a house; admins of its settings are people of the sandbox."""
+async def make_office(house: House, check_links: CheckLinks | None = None) -> AsyncIterator[Office]:
+    """The desk of a house; admins of its settings are people of the sandbox. Links are as `links` says, or asked."""
     settings, feishu = house.settings, house.settings.feishu
     for admin in settings.admin.open_ids:
         house.sandbox.client.add_user("管理员", open_id=admin)
@@ -107,7 +108,7 @@ async def make_office(house: House) -> AsyncIterator[Office]:
         illustrator = build_illustrator(settings, house.store, client, documents)
         renderer = build_renderer(settings, house.store, illustrator)
         sources = build_sources(settings, documents)
-        desk = build_desk(settings, house.store, client, renderer, house.publisher, sources, check)
+        desk = build_desk(settings, house.store, client, renderer, house.publisher, sources, check_links or check)
         yield Office(house, desk, client, links)
 
 
