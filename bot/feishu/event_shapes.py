@@ -1,12 +1,15 @@
 """Bodies of events and callbacks, as far as we look at them. Source: feishu-platform notes 6.1, 7.4, 8."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+# The platform's have 35 characters or so. They become keys, and no database takes a key of any length.
+Id = Annotated[str, msgspec.Meta(max_length=200)]
+
 
 class Ids(msgspec.Struct):
-    open_id: str
+    open_id: Id
 
 
 class Sender(msgspec.Struct):
@@ -21,8 +24,8 @@ class Mention(msgspec.Struct):
 
 
 class Message(msgspec.Struct):
-    message_id: str
-    chat_id: str
+    message_id: Id
+    chat_id: Id
     chat_type: str
     message_type: str
     content: str = ""
@@ -35,7 +38,7 @@ class Received(msgspec.Struct):
 
 
 class Chat(msgspec.Struct):
-    chat_id: str
+    chat_id: Id
     operator_id: Ids | None = None
     name: str | None = None
     external: bool = False
@@ -48,7 +51,7 @@ class Change(msgspec.Struct):
 
 
 class Changed(msgspec.Struct):
-    chat_id: str
+    chat_id: Id
     after_change: Change = msgspec.field(default_factory=Change)
 
 
@@ -57,7 +60,7 @@ class Member(msgspec.Struct):
 
 
 class Members(msgspec.Struct):
-    chat_id: str
+    chat_id: Id
     users: list[Member]
 
 
@@ -84,8 +87,8 @@ class Menu(msgspec.Struct):
 
 
 class Context(msgspec.Struct):
-    open_chat_id: str = ""
-    open_message_id: str = ""
+    open_chat_id: Id = ""
+    open_message_id: Id = ""
 
 
 class Action(msgspec.Struct):

@@ -6,7 +6,7 @@ Source: feishu-platform notes 6.1, 7.4, 8.
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -29,6 +29,7 @@ from bot.feishu.event_shapes import (
     Chat,
     Clicked,
     Gone,
+    Id,
     Members,
     Menu,
     Message,
@@ -36,6 +37,7 @@ from bot.feishu.event_shapes import (
     Received,
 )
 
+T = TypeVar("T")
 CARD_ACTION = "card.action.trigger"
 # PostgreSQL keeps no NUL in a text, and no name or word of anybody has one.
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
@@ -43,7 +45,7 @@ _MENTION = re.compile(r"@_(user_\d+|all)")
 
 
 class Header(msgspec.Struct):
-    event_id: str
+    event_id: Id
     event_type: str
     token: str = ""
     app_id: str = ""
@@ -58,7 +60,15 @@ class Envelope(msgspec.Struct):
 
 def envelope_of(plain: bytes) -> Envelope:
     """The envelope of a decrypted body. Raises msgspec.DecodeError if it is none."""
-    return msgspec.json.decode(_NUL.sub(rb"\1", plain), type=Envelope)
+    return shaped(_NUL.sub(rb"\1", plain), Envelope)
+
+
+def shaped(data: bytes, shape: type[T]) -> T:
+    """JSON of a shape. Raises msgspec.DecodeError for everything else, be it no text or too deep to be read."""
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except (UnicodeDecodeError, RecursionError) as exc:
+        raise msgspec.DecodeError(str(exc)) from exc
 
 
 def parse(envelope: Envelope) -> Inbound:
@@ -69,12 +79,12 @@ def parse(envelope: Envelope) -> Inbound:
         return Unknown(header.event_id, header.event_type)
     try:
         return read(header, envelope.event)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except msgspec.DecodeError:
         return Unknown(header.event_id, header.event_type, Why.SHAPE)
 
 
 def _received(header: Header, event: msgspec.Raw) -> Inbound:
-    received = msgspec.json.decode(event, type=Received)
+    received = shaped(event, Received)
     message = received.message
     if received.sender.sender_type != "user":
         return Unknown(header.event_id, header.event_type, Why.BOT)
@@ -105,7 +115,7 @@ def _removed(header: Header, event: msgspec.Raw) -> Inbound:
 
 
 def _changed(header: Header, event: msgspec.Raw) -> Inbound:
-    changed = msgspec.json.decode(event, type=Changed)
+    changed = shaped(event, Changed)
     after = changed.after_change
     voice = after.moderation_permission
     owner = after.owner_id.open_id if after.owner_id else None
@@ -114,28 +124,28 @@ def _changed(header: Header, event: msgspec.Raw) -> Inbound:
 
 
 def _members_left(header: Header, event: msgspec.Raw) -> Inbound:
-    left = msgspec.json.decode(event, type=Members)
+    left = shaped(event, Members)
     return MembersLeft(header.event_id, left.chat_id, tuple(one.user_id.open_id for one in left.users))
 
 
 def _person_left(header: Header, event: msgspec.Raw) -> Inbound:
-    return PersonLeft(header.event_id, msgspec.json.decode(event, type=Gone).object.open_id)
+    return PersonLeft(header.event_id, shaped(event, Gone).object.open_id)
 
 
 def _were_read(header: Header, event: msgspec.Raw) -> Inbound:
-    read = msgspec.json.decode(event, type=Read)
+    read = shaped(event, Read)
     return MessagesRead(header.event_id, read.reader.reader_id.open_id, tuple(read.message_id_list))
 
 
 def _menu(header: Header, event: msgspec.Raw) -> Inbound:
     """The keys of the menu are words that the chat understands too."""
-    chosen = msgspec.json.decode(event, type=Menu)
+    chosen = shaped(event, Menu)
     who = chosen.operator.operator_id.open_id
     return MessageReceived(header.event_id, who, "", private=True, text=chosen.event_key)
 
 
 def _clicked(header: Header, event: msgspec.Raw) -> Inbound:
-    clicked = msgspec.json.decode(event, type=Clicked)
+    clicked = shaped(event, Clicked)
     action, context = clicked.action, clicked.context
     return CardAction(
         header.event_id,
@@ -181,7 +191,7 @@ def _post_text(content: dict[str, Any]) -> str:
 
 
 def _chat(event: msgspec.Raw) -> Chat:
-    return msgspec.json.decode(event, type=Chat)
+    return shaped(event, Chat)
 
 
 def _operator(chat: Chat) -> str:

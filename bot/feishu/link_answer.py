@@ -75,5 +75,5 @@ def _envelope(frame: Frame, payload: bytes) -> inbound.Envelope | None:
         return None
     try:
         return inbound.envelope_of(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except msgspec.DecodeError:
         return None

@@ -36,9 +36,12 @@ def encrypt(encrypt_key: str, plain: bytes, iv: bytes | None = None) -> str:
     return base64.b64encode(iv + cipher.encrypt(plain + bytes([padding]) * padding)).decode()
 
 
-def decrypt(encrypt_key: str, encrypted: str) -> bytes:
-    """Inverse of `encrypt`. Every failure raises the same SignatureError (400): the answer must not tell which."""
-    failure = SignatureError(400, "body cannot be decrypted")
+def decrypt(encrypt_key: str, encrypted: str, *, is_signed: bool = True) -> bytes:
+    """Inverse of `encrypt`. Every failure raises the same SignatureError (401): the answer must not tell which.
+
+    Nor must its time: of what is not signed a wrong padding is left where it is, and is refused for what it reads as.
+    """
+    failure = SignatureError(401, "body cannot be decrypted")
     try:
         raw = base64.b64decode(encrypted, validate=True)
     except (binascii.Error, ValueError):
@@ -47,9 +50,10 @@ def decrypt(encrypt_key: str, encrypted: str) -> bytes:
         raise failure
     plain = AES.new(_key(encrypt_key), AES.MODE_CBC, raw[:BLOCK_BYTES]).decrypt(raw[BLOCK_BYTES:])
     padding = plain[-1]
-    if not 1 <= padding <= BLOCK_BYTES or plain[-padding:] != bytes([padding]) * padding:
+    is_sound = (1 <= padding <= BLOCK_BYTES) & plain.endswith(bytes([padding]) * padding)
+    if is_signed and not is_sound:
         raise failure
-    return plain[:-padding]
+    return plain[: len(plain) - padding * is_sound]
 
 
 def _key(encrypt_key: str) -> bytes:

@@ -23,7 +23,7 @@ class SandboxSettings:
     `audit_words`, `audit_leaks`: the content audit at the start (230022, 230028); off unless given, see `audit`.
     """
 
-    app_id: str = "cli_sandbox0000000000"
+    app_id: str = "cli_5a9db0c000000000"  # 16 hex digits: one of the official SDKs refuses others
     app_secret: str = field(default="sandbox-secret", repr=False)
     encrypt_key: str = field(default="sandbox-encrypt-key", repr=False)
     verification_token: str = field(default="sandbox-verification-token", repr=False)

@@ -110,6 +110,8 @@ class Subscribing:
 
     def _undo(self, change: "_Change") -> Outcome:
         present = change.present
+        if present and present.is_own_pause:  # pressed twice: it is undone already
+            return Outcome("还在暂停中", self._paused(change, present.preference))
         if not (present and change.left_just_now):
             return self._subscribe(change)
         preference = present.preference

@@ -5,8 +5,9 @@ when it starts; what must not overlap is kept apart by row locks (`with_for_upda
 unique keys, and whoever loses a race runs again (bot/store/units.py).
 """
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 from sqlalchemy import Connection, Engine, ExceptionContext, Table, create_engine, event, make_url
@@ -15,6 +16,9 @@ from sqlalchemy.exc import ArgumentError, DatabaseError
 
 from bot.domain.errors import ConfigError, StoreError
 
+P = ParamSpec("P")
+S = TypeVar("S")
+Insert = sqlite.Insert | postgresql.Insert
 THREADS = 8
 BUSY_MS = 15_000
 DRIVER = "postgresql+psycopg"
@@ -52,9 +56,22 @@ def reader(engine: Engine) -> Engine:
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
-def insert(tx: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
+def insert(tx: Connection, table: Table) -> Insert:
     """INSERT with an ON CONFLICT of the database's own kind."""
     return postgresql.insert(table) if is_shared(tx) else sqlite.insert(table)
+
+
+def built_once(build: Callable[Concatenate[Connection, P], S]) -> Callable[Concatenate[Connection, P], S]:
+    """A statement that hangs on few things, built once for each of them: that takes longer than running it."""
+    built: dict[object, S] = {}
+
+    def statement(tx: Connection, /, *args: P.args, **kwargs: P.kwargs) -> S:
+        of = (tx.dialect.name, *args)
+        if of not in built:
+            built[of] = build(tx, *args, **kwargs)
+        return built[of]
+
+    return statement
 
 
 def hold_still(tx: Connection, table: Table) -> None:

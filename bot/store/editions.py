@@ -7,19 +7,26 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Row, Select, case, func, literal, select, update
+from sqlalchemy import Row, Select, bindparam, case, func, literal, select, update
 
 from bot.domain.audience import Selection
 from bot.domain.delivery import OPEN
 from bot.domain.digest import Digest
 from bot.domain.schedule import Published
-from bot.store.database import insert
+from bot.store.database import Insert, built_once, insert
 from bot.store.digest_json import dump, load
 from bot.store.editor_tables import edition_revisions
 from bot.store.engine import Transaction
 from bot.store.tables import cards, deliveries, editions, pushes
 
 LOOKED_AT = 60  # editions that say what is due: older ones decide nothing
+_CARD = select(cards.c.id).where(cards.c.key == bindparam("name"))
+_PARTS = (
+    select(cards.c.id, cards.c.part, cards.c.proven_at)
+    .where(cards.c.key >= bindparam("first"), cards.c.key < bindparam("end"))
+    .order_by(cards.c.part, cards.c.rung)
+)
+_PUSH = select(pushes.c.id).where(pushes.c.key == bindparam("name"))
 
 
 class State(StrEnum):
@@ -30,6 +37,14 @@ class State(StrEnum):
     PUBLISHING = "publishing"
     PUBLISHED = "published"
     HELD = "held"
+
+
+_SINCE = (
+    select(editions)
+    .where(editions.c.series == bindparam("of_series"), editions.c.published_at >= bindparam("since"))
+    .where(editions.c.state != State.HELD)
+    .order_by(editions.c.published_at, editions.c.id)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +126,7 @@ def of_day(tx: Transaction, series: str, day: date) -> list[Edition]:
 
 def published_since(tx: Transaction, series: str, since: datetime) -> list[Edition]:
     """Editions that went out at or after `since` and are not held back, oldest first."""
-    query = select(editions).where(editions.c.series == series, editions.c.published_at >= since)
-    query = query.where(editions.c.state != State.HELD)
-    return [_edition(row) for row in tx.execute(query.order_by(editions.c.published_at, editions.c.id))]
+    return [_edition(row) for row in tx.execute(_SINCE, {"of_series": series, "since": since})]
 
 
 def published(tx: Transaction, series: str) -> list[Published]:
@@ -163,8 +176,7 @@ def finish(tx: Transaction, now: datetime) -> int:
 
 def push_id(tx: Transaction, edition: Edition, key: str | None = None) -> int | None:
     """The edition's fan-out, or the push of another key; None if it was never planned."""
-    wanted = pushes.c.key == (key or _push_key(edition))
-    found: int | None = tx.execute(select(pushes.c.id).where(wanted)).scalar()
+    found: int | None = tx.execute(_PUSH, {"name": key or _push_key(edition)}).scalar()
     return found
 
 
@@ -197,9 +209,8 @@ def card_ids(tx: Transaction, edition: Edition, selection: Selection) -> list[in
     """
     # The number of the part follows: what goes on otherwise is of another selection, or a correction.
     key = _card_key(edition, selection)
-    stored = select(cards).where(cards.c.key >= f"{key}0", cards.c.key < f"{key}:")
-    chosen: dict[int, Row[Any]] = {}
-    for row in tx.execute(stored.order_by(cards.c.part, cards.c.rung)):
+    chosen: dict[int, Row[Any, Any, Any]] = {}
+    for row in tx.execute(_PARTS, {"first": f"{key}0", "end": f"{key}:"}):
         if row.part not in chosen or chosen[row.part].proven_at is None:
             chosen[row.part] = row
     return [row.id for row in chosen.values()]
@@ -219,6 +230,11 @@ def save_cards(
     ]
 
 
+@built_once
+def _new_card(tx: Transaction) -> Insert:
+    return insert(tx, cards).on_conflict_do_nothing(index_elements=["key"])
+
+
 def save_card(
     tx: Transaction,
     key: str,
@@ -230,9 +246,12 @@ def save_card(
     **more: Any,
 ) -> int:
     """Store a card under its key; one that is there is returned as it is. `more`: other columns."""
-    new = insert(tx, cards).values(key=key, body=body, part=part, parts=parts, created_at=now, **more)
-    tx.execute(new.on_conflict_do_nothing(index_elements=["key"]))
-    return int(tx.execute(select(cards.c.id).where(cards.c.key == key)).scalar_one())
+    there = tx.execute(_CARD, {"name": key}).scalar()
+    if there is None:  # and if somebody else puts it there just now, it is found after all
+        row = {"key": key, "body": body, "part": part, "parts": parts, "created_at": now, **more}
+        tx.execute(_new_card(tx), row)
+        there = tx.execute(_CARD, {"name": key}).scalar_one()
+    return int(there)
 
 
 def save_notice(tx: Transaction, body: str, now: datetime) -> int:

@@ -3,11 +3,15 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, select, update
 
 from bot.domain.audience import Kind, SubscriptionStatus
 from bot.store.engine import Transaction
 from bot.store.tables import subscribers, subscriptions
+
+_FIND = select(subscribers.c.name, subscribers.c.added_by).where(
+    subscribers.c.kind == Kind.GROUP, subscribers.c.receiver == bindparam("chat")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +24,7 @@ class Group:
 
 def find(tx: Transaction, chat_id: str) -> Group | None:
     """A group, or None if we never heard of it. Every chat but the private ones that holds a card of ours is known."""
-    wanted = (subscribers.c.kind == Kind.GROUP, subscribers.c.receiver == chat_id)
-    row = tx.execute(select(subscribers.c.name, subscribers.c.added_by).where(*wanted)).first()
+    row = tx.execute(_FIND, {"chat": chat_id}).first()
     return None if row is None else Group(row.name, row.added_by)
 
 

@@ -3,18 +3,20 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 
 from bot.store.engine import Transaction
 from bot.store.tables import inbox
 
 # The platform delivers again for about seven hours; a day's margin costs little. Source: feishu-platform notes 7.5.
 KEPT_FOR = timedelta(days=8)
+_ANSWER = select(inbox.c.answer).where(inbox.c.event_id == bindparam("name"))
+_NEW = insert(inbox)
 
 
 def answer_of(tx: Transaction, event_id: str) -> dict[str, Any] | None:
     """The stored answer of an event, or None if it is new."""
-    answer: dict[str, Any] | None = tx.execute(select(inbox.c.answer).where(inbox.c.event_id == event_id)).scalar()
+    answer: dict[str, Any] | None = tx.execute(_ANSWER, {"name": event_id}).scalar()
     return answer
 
 
@@ -23,7 +25,7 @@ def remember(tx: Transaction, event_id: str, answer: dict[str, Any], now: dateti
 
     Of two copies that are handled at once one fails here, on its key, and runs again: it then finds the answer.
     """
-    tx.execute(insert(inbox).values(event_id=event_id, answer=answer, received_at=now))
+    tx.execute(_NEW, {"event_id": event_id, "answer": answer, "received_at": now})
 
 
 def forget(tx: Transaction, now: datetime) -> None:

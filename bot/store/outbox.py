@@ -22,7 +22,7 @@ from sqlalchemy import (
 from bot.domain.audience import Receiver, Selection, SubscriptionStatus
 from bot.domain.delivery import OPEN, Lane, Status
 from bot.domain.preference import Timing
-from bot.store.database import insert
+from bot.store.database import Insert, built_once, insert
 from bot.store.engine import Transaction
 from bot.store.tables import cards, deliveries, editions, pushes, subscribers, subscriptions
 
@@ -123,29 +123,37 @@ def enqueue(
     part: int = 1,
 ) -> bool:
     """One row. False if its key is there already: it was promised before."""
-    new = insert(tx, deliveries).values(
-        key=key,
-        uuid=uuid4().hex,
-        push_id=push,
-        card_id=card_id,
-        kind=receiver.kind,
-        receiver=receiver.id,
-        part=part,
-        status=Status.PENDING,
-        not_before=now,
-        created_at=now,
-    )
-    # Cancelled before it was ever tried, because the reader left, who is back now: the promise holds again.
-    again = new.on_conflict_do_update(
+    row = {
+        "key": key,
+        "uuid": uuid4().hex,
+        "push_id": push,
+        "card_id": card_id,
+        "kind": receiver.kind,
+        "receiver": receiver.id,
+        "part": part,
+        "status": Status.PENDING,
+        "not_before": now,
+        "created_at": now,
+    }
+    return bool(tx.execute(_one_more(tx), row).rowcount)
+
+
+@built_once
+def _one_more(tx: Transaction) -> Insert:
+    """Where it was cancelled before it was ever tried, because the reader left, who is back now, it holds again."""
+    new = insert(tx, deliveries)
+    return new.on_conflict_do_update(
         index_elements=["key"],
-        set_={"status": Status.PENDING, "reason": None, "not_before": now},
+        set_={"status": Status.PENDING, "reason": None, "not_before": new.excluded.not_before},
         where=(deliveries.c.status == Status.CANCELLED) & deliveries.c.maybe_sent_at.is_(None),
     )
-    return bool(tx.execute(again).rowcount)
 
 
 def cancel(tx: Transaction, receiver: Receiver, reason: str, *, series: str | None = None) -> int:
-    """Cancel what is still pending for a receiver, of one series or of all. Returns how many."""
+    """Cancel what is still pending for a receiver, of one series or of all. Returns how many.
+
+    What may have arrived stays in doubt: whoever calls it cancelled would send it a second time.
+    """
     wanted = select(deliveries.c.id).where(
         deliveries.c.kind == receiver.kind,
         deliveries.c.receiver == receiver.id,
@@ -157,7 +165,8 @@ def cancel(tx: Transaction, receiver: Receiver, reason: str, *, series: str | No
         wanted = wanted.where(deliveries.c.push_id.in_(of_series))
     found = wanted.order_by(deliveries.c.id).with_for_update().cte("found")
     done = update(deliveries).where(deliveries.c.id.in_(select(found.c.id)))
-    return int(tx.execute(done.values(status=Status.CANCELLED, reason=reason)).rowcount)
+    end = case((deliveries.c.maybe_sent_at.is_(None), Status.CANCELLED.value), else_=Status.UNKNOWN.value)
+    return int(tx.execute(done.values(status=end, reason=reason)).rowcount)
 
 
 def key_of(push: Any, kind: Any, receiver: Any, part: Any) -> Any:

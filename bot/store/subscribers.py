@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, time
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, func, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, func, select, update
 
 from bot.domain.audience import Density, Kind, Receiver, Selection, SubscriptionStatus
 from bot.domain.preference import Timing
@@ -15,6 +15,19 @@ from bot.store.tables import subscribers, subscriptions
 
 ACTIVE = SubscriptionStatus.ACTIVE
 BY_ADMIN = "管理员暂停"
+_RESUME = (
+    update(subscriptions)
+    .where(
+        subscriptions.c.subscriber_id
+        == select(subscribers.c.id)
+        .where(subscribers.c.kind == bindparam("of_kind"), subscribers.c.receiver == bindparam("of_id"))
+        .scalar_subquery(),
+        subscriptions.c.status == SubscriptionStatus.PAUSED,
+        subscriptions.c.paused_until.is_(None),
+        subscriptions.c.reason.is_distinct_from(BY_ADMIN),
+    )
+    .values(status=ACTIVE, reason=None)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +128,7 @@ def pause(tx: Transaction, receiver: Receiver, reason: str, now: datetime) -> in
 
 def resume(tx: Transaction, receiver: Receiver, now: datetime) -> int:
     """Lift the pauses that a refusal caused: the receiver is back. Their own and an admin's stay. Returns how many."""
-    done = tx.execute(
-        update(subscriptions)
-        .where(
-            subscriptions.c.subscriber_id == _id_of(receiver),
-            subscriptions.c.status == SubscriptionStatus.PAUSED,
-            subscriptions.c.paused_until.is_(None),
-            subscriptions.c.reason.is_distinct_from(BY_ADMIN),
-        )
-        .values(status=ACTIVE, reason=None, updated_at=now)
-    )
-    return int(done.rowcount)
+    return int(tx.execute(_RESUME, {"of_kind": receiver.kind, "of_id": receiver.id, "updated_at": now}).rowcount)
 
 
 def sizes(tx: Transaction, series: str) -> dict[Selection, int]:

@@ -4,6 +4,7 @@ That is so when a unit lost a race to another one, and when the connection died 
 that dies in COMMIT leaves the outcome open; the server remembers it and is asked.
 """
 
+import random
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -17,6 +18,8 @@ Unit = Callable[[Connection], R]
 
 ATTEMPTS = 8  # with the waits below about six seconds: a server's restart
 FIRST_WAIT_S, LONGEST_WAIT_S, JITTER_S = 0.05, 2.0, 0.1
+# Who lost a race has already waited until the winner was done; several losers shall not collide again.
+RACE_WAIT_S = 0.01
 # serialisation failure, deadlock, unique key. The last: found missing, then there; run again, the unit finds it.
 RACES = frozenset({"40001", "40P01", "23505"})
 GONE = ("08", "57P")  # connection exceptions; the server was shut down, has crashed, is starting
@@ -56,7 +59,7 @@ def _until_done(once: Callable[[], R]) -> R:
     import stamina  # commands on a file can do without it
 
     for attempt in stamina.retry_context(
-        on=_is_without_effect,
+        on=_again_after_s,
         attempts=ATTEMPTS,
         timeout=None,
         wait_initial=FIRST_WAIT_S,
@@ -98,12 +101,15 @@ def _is_committed(engine: Engine, number: str) -> bool:
     return status == "committed"
 
 
-def _is_without_effect(exc: Exception) -> bool:
-    if isinstance(exc, LostRace | _StillOpenError):
+def _again_after_s(exc: Exception) -> bool | float:
+    """Whether nothing has happened, so that it may run again: after the usual wait (True), or so many seconds."""
+    if isinstance(exc, _StillOpenError):
         return True
+    state = getattr(exc.orig, "sqlstate", None) if isinstance(exc, DBAPIError) else None
+    if isinstance(exc, LostRace) or state in RACES:
+        return random.uniform(0, RACE_WAIT_S)
     if not isinstance(exc, DBAPIError):
         return False
-    state = getattr(exc.orig, "sqlstate", None)
     if state is None:  # no answer at all: not connected, or cut off
         return exc.connection_invalidated or isinstance(exc, OperationalError)
-    return state in RACES or state.startswith(GONE)
+    return bool(state.startswith(GONE))

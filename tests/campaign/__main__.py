@@ -15,7 +15,7 @@ store_option = click.option("--store", "kind", type=click.Choice(stage.STORES), 
 
 @click.group()
 def campaign() -> None:
-    """Long proofs of the sender."""
+    """Long proofs."""
 
 
 @campaign.command()
@@ -82,6 +82,39 @@ def million(kind: str, subscribers: int) -> None:
     from tests.campaign.million import campaign as counting
 
     _prove(counting(kind, subscribers))
+
+
+@campaign.command()
+@store_option
+@click.option("--seconds", default=60, show_default=True)
+@click.option("--per-second", default=100.0, show_default=True)
+@click.option("--receivers", default=2000, show_default=True)
+@click.option("--full-speed", is_flag=True, help="The sender without the platform's limits.")
+def clicks(kind: str, seconds: int, per_second: float, receivers: int, *, full_speed: bool) -> None:
+    """Events and clicks while a push goes out: how soon they are answered, and every row right."""
+    from tests.campaign.clicks import campaign as clicking
+
+    _prove(clicking(kind, seconds, per_second, receivers, full_speed=full_speed))
+
+
+@campaign.command()
+@store_option
+@click.option("--count", default=20_000, show_default=True)
+@click.option("--seed", default=20250313, show_default=True)
+@click.option("--samples", default=3000, show_default=True, help="Of each kind whose answers are timed.")
+def mutants(kind: str, count: int, seed: int, samples: int) -> None:
+    """Forged, broken and strange requests: no 5xx, no row changed, and no padding oracle."""
+    from tests.campaign.mutants import campaign as mutating
+
+    _prove(mutating(kind, count, seed, samples))
+
+
+@campaign.command()
+def strangers() -> None:
+    """Apps made with the official SDKs, Python's and (with npm) Node's, at our platform's addresses."""
+    from tests.campaign.strangers import campaign as meeting
+
+    _prove(meeting())
 
 
 def _prove(proof: Coroutine[Any, Any, bool]) -> None:

@@ -50,7 +50,7 @@ def write_config(
         f"""
 [feishu]
 base_url = "http://127.0.0.1:{sandbox_port}"
-app_id = "cli_sandbox0000000000"
+app_id = "cli_5a9db0c000000000"
 app_secret = "sandbox-secret"
 encrypt_key = "sandbox-encrypt-key"
 verification_token = "sandbox-verification-token"

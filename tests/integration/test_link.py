@@ -5,10 +5,9 @@ import contextlib
 import logging
 import random
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import httpx
 import msgspec
@@ -27,12 +26,9 @@ from bot.sandbox.clock import Clock
 from bot.sandbox.faults import Fault
 from bot.sandbox.link_faults import LinkFault
 from bot.services.interact import Interactor
-from bot.serving import listen, serving
 from bot.store import ledger, subscribers
-from bot.web.app import build_web
-from bot.web.webhook import Credentials, Webhook
 from tests.integration.bot_process import ROOT, clean_environ
-from tests.integration.conftest import SERIES, House, make_house, until
+from tests.integration.conftest import SERIES, House, until
 from tests.sandbox.kit import button, card_json, card_of
 
 pytestmark = pytest.mark.anyio
@@ -52,9 +48,10 @@ def interactor(house: House) -> Interactor:
 
 @dataclass
 class Service:
-    """What a link calls: the bot's own service, or what a test puts in its way."""
+    """What a link calls: the bot's own service, or what a test puts in its way. `handler`: of a bot at work."""
 
     house: House
+    handler: Callable[[Inbound, datetime], Awaitable[Answer]] | None = None
     clock: Clock = field(default_factory=Clock)
     chance: random.Random = field(default_factory=lambda: random.Random(1))
     patience_s: float = 0.05
@@ -62,7 +59,7 @@ class Service:
     hang: bool = False
 
     def __post_init__(self) -> None:
-        self._interactor = interactor(self.house)
+        self._handler = self.handler or interactor(self.house).handle
 
     async def handle(self, inbound: Inbound, now: datetime) -> Answer:
         if self.failures > 0:
@@ -70,7 +67,7 @@ class Service:
             raise RuntimeError("broken on purpose")
         if self.hang:
             await asyncio.Event().wait()
-        return await self._interactor.handle(inbound, now)
+        return await self._handler(inbound, now)
 
     def link(self, *, answer_s: float = 60.0) -> Link:
         """Waits pass by the clock; chance makes waits after a lost connection short."""
@@ -88,7 +85,7 @@ class Service:
     @contextlib.asynccontextmanager
     async def linked(self, **limits: float) -> AsyncIterator[Link]:
         """A link that is up, and gone afterwards."""
-        link = self.link(**limits)
+        link = self._link = self.link(**limits)
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(link.run())
             try:
@@ -97,6 +94,12 @@ class Service:
             finally:
                 link.stop()
                 await running
+
+    async def back(self) -> None:
+        """Let time pass until the link that was last made is up."""
+        while not (self.house.sandbox.links.wires and self.is_up(self._link)):
+            self.clock.advance(10)
+            await asyncio.sleep(0.01)
 
     def is_up(self, link: Link) -> bool:
         return link.health(clock_of(self.clock)).is_up and link.health(clock_of(self.clock)).last_pong is not None
@@ -107,58 +110,10 @@ async def service(house: House) -> Service:
     return Service(house, patience_s=10.0)
 
 
-@contextlib.asynccontextmanager
-async def over_http(house: House) -> AsyncIterator[None]:
-    """The same service behind the two addresses."""
-    feishu = house.settings.feishu
-    credentials = Credentials(feishu.encrypt_key, feishu.verification_token)
-    web = build_web(Webhook(credentials, interactor(house).handle, lambda: datetime.now(UTC)))
-    async with serving(web, listen("127.0.0.1", house.bot_port)):
-        yield
-
-
 async def sent_card(house: House, receiver: Receiver) -> str:
     feishu = house.settings.feishu
     async with FeishuClient(feishu.base_url, feishu.app_id, feishu.app_secret) as client:
         return await client.send(receiver, CARD, f"card-{receiver.id[:20]}")
-
-
-async def scenario(house: House) -> dict[str, Any]:
-    """A message, clicks, the bot added to a group, and repetitions; what people saw and what the bot keeps."""
-    client, pusher = house.sandbox.client, house.sandbox.pusher
-    one, other = (client.add_user(name).open_id for name in ("读者甲", "编辑"))
-    group = (await client.create_group("学习群", one, [other])).chat_id
-    assert group is not None
-    shown = [await client.open_bot_chat(one), await client.add_bot(group, one)]
-    private = shown[0].chat_id
-    assert private is not None
-    shown.append(await client.say(one, private, "订阅"))
-    cards = [await sent_card(house, Receiver(Kind.USER, other)), await sent_card(house, Receiver(Kind.GROUP, group))]
-    shown += [await client.click(other, cards[0], ON), await client.click(other, cards[0], ON)]
-    shown += [await client.click(other, cards[1], GROUP_ON), await client.click(one, cards[1], GROUP_ON)]
-    again = [await pusher.repeat(RECEIVED), await pusher.repeat(RECEIVED, fresh_id=True)]
-    receivers = Receiver(Kind.USER, one), Receiver(Kind.USER, other), Receiver(Kind.GROUP, group)
-    return {
-        "shown": shown,
-        "again": again,
-        "status": [house.store.read_now(subscribers.status, receiver, SERIES) for receiver in receivers],
-        "ledger": house.store.read_now(ledger.counts),
-    }
-
-
-async def test_a_day_of_events_has_the_same_effects_over_both_transports(tmp_path):
-    """Message, click, bot added, redelivery: people see the same, and the bot keeps the same."""
-    (tmp_path / "http").mkdir()
-    (tmp_path / "link").mkdir()
-    async with make_house(tmp_path / "http") as house, over_http(house):
-        wanted = await scenario(house)
-    async with make_house(tmp_path / "link") as house, Service(house, patience_s=10.0).linked():
-        seen = await scenario(house)
-        violations = house.sandbox.world.violations
-
-    assert seen == wanted
-    assert seen["status"] == ["active", "active", "active"]
-    assert violations == []
 
 
 async def test_fifty_cuts_lose_and_double_nothing(service, caplog):
@@ -198,12 +153,17 @@ async def speak(house: House, person: str) -> None:
 
 async def all_redelivered(house: House) -> None:
     """Let the platform's waits pass, one after the other, until nothing waits."""
+    while house.sandbox.world.pushes:
+        await next_delivery(house)
+
+
+async def next_delivery(house: House) -> None:
+    """Let the platform's next wait pass; all that is on its way then has its answer, or none."""
     clock, waiting = house.sandbox.clock, house.sandbox.world.pushes
-    while waiting:
-        await until(lambda: all(push.due_at > clock.now() for push in waiting.values()))
-        for _ in range(20):  # let the platform's loop begin to wait
-            await asyncio.sleep(0)
-        clock.advance(max(0.0, min((push.due_at for push in waiting.values()), default=0.0) - clock.now()))
+    for _ in range(20):  # let the platform's loop begin to wait
+        await asyncio.sleep(0)
+    clock.advance(max(0.0, min((push.due_at for push in waiting.values()), default=0.0) - clock.now()))
+    await until(lambda: all(push.due_at > clock.now() for push in waiting.values()))
 
 
 async def test_what_fails_is_not_acknowledged_and_comes_again(service, caplog):

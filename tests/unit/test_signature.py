@@ -30,7 +30,7 @@ def test_rubbish_is_refused_with_one_error(text):
     """Bad base64, bad length and bad padding cannot be told apart."""
     with pytest.raises(SignatureError, match=r"^body cannot be decrypted$") as caught:
         decrypt("key", text)
-    assert caught.value.status == 400
+    assert caught.value.status == 401
 
 
 @given(st.text(max_size=80))
