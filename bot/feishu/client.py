@@ -22,6 +22,7 @@ from bot.domain.quota import next_month
 from bot.feishu.codes import GONE, Reaction, lookup
 from bot.feishu.meter import CallMeter
 from bot.feishu.tokens import Tokens
+from bot.tls import trusted
 
 if TYPE_CHECKING:
     from bot.feishu.batch import BatchSender
@@ -63,6 +64,7 @@ class FeishuClient:
         self.bot_id: str | None = None  # the bot's own open_id, once `bot_info` has told it
         self._http = httpx.AsyncClient(
             base_url=base_url,
+            verify=trusted(),
             timeout=TIMEOUT,
             limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
             event_hooks={"response": [self.meter.count]},

@@ -23,6 +23,7 @@ from bot.domain.ladder import Rung
 from bot.feishu.client import CALL_S, JSON_TYPE, NEVER_LEFT
 from bot.feishu.hook_codes import raise_refusal
 from bot.feishu.object_body import object_body
+from bot.tls import trusted
 
 MOST_BYTES = 20_000  # 20 KB of request, 1,000 or 1,024 is not documented
 MOST_ANSWER_BYTES = 64 * 1024
@@ -55,6 +56,7 @@ class HookSender:
         self._secret_of, self._clock, self._call_s = secret_of, clock, call_s
         # httpx logs whole addresses, and bot.log silences it.
         self._http = httpx.AsyncClient(
+            verify=trusted(),
             timeout=httpx.Timeout(10.0, connect=5.0, pool=5.0),
             limits=httpx.Limits(
                 max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=KEPT_S

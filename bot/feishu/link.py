@@ -26,6 +26,7 @@ from bot.feishu.link_answer import ANSWER_S, Answerer
 from bot.feishu.link_endpoint import ASK_S, Endpoint, LinkError, Tuning, ask, upgrade_refused
 from bot.feishu.link_health import LinkHealth
 from bot.feishu.link_parts import Parts
+from bot.tls import trusted
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +96,7 @@ class Link:
         self._running = True
         try:
             async with (
-                httpx.AsyncClient(base_url=self._base_url, timeout=self._timing.ask_s) as http,
+                httpx.AsyncClient(base_url=self._base_url, verify=trusted(), timeout=self._timing.ask_s) as http,
                 asyncio.TaskGroup() as tasks,
             ):
                 keeping = tasks.create_task(self._keep(http, tasks))

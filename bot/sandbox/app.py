@@ -44,6 +44,7 @@ from bot.sandbox.limits import Limits
 from bot.sandbox.link_hub import Hub
 from bot.sandbox.settings import SandboxSettings
 from bot.sandbox.state import App, Setting, World
+from bot.tls import trusted
 
 __all__ = ["Sandbox", "SandboxSettings", "build_app"]
 
@@ -64,7 +65,7 @@ class Sandbox:
         self.world = World(settings.journal, settings.seed)
         self.faults = Faults(settings.seed)
         self.limits = Limits(self.clock, enabled=settings.limits, monthly_calls=settings.monthly_calls)
-        self.http = http or httpx.AsyncClient(trust_env=False)
+        self.http = http or httpx.AsyncClient(trust_env=False, verify=trusted())
         self._close_http = http is None
         self.links = Hub(settings, self.world, self.clock)
         self.pusher = OneWayPusher(settings, self.world, self.clock, self.http, self.links)

@@ -121,7 +121,8 @@ class Wire:
         sent, answered = self._waiting.get(frame.headers.get("message_id", ""), (None, None))
         if sent is None or answered is None or answered.done() or self._faults.strikes("lose_answer"):
             return
-        same = (frame.seq_id, frame.log_id) == (sent.seq_id, sent.log_id)
+        # The official Node SDK gives the log id back as a double holds it, so the platform cannot want all its bits.
+        same = frame.seq_id == sent.seq_id and float(frame.log_id) == float(sent.log_id)
         if not same or not frame.headers.items() >= sent.headers.items():
             self._misuse.append("link: an acknowledgement is not the pushed frame")
             return

@@ -12,6 +12,7 @@ import httpx
 import stamina
 
 from bot.domain.errors import DigestError
+from bot.tls import trusted
 
 MOST_BYTES = 20 * 1024 * 1024
 WHOLE_S = 30.0
@@ -48,7 +49,7 @@ class _PassingError(DigestError):
 
 def new_client() -> httpx.AsyncClient:
     """A client for `fetch`: it takes neither proxies nor passwords from the environment."""
-    return httpx.AsyncClient(trust_env=False, timeout=httpx.Timeout(WHOLE_S, connect=CONNECT_S))
+    return httpx.AsyncClient(trust_env=False, verify=trusted(), timeout=httpx.Timeout(WHOLE_S, connect=CONNECT_S))
 
 
 async def fetch(

@@ -18,11 +18,11 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "reading": (CORE, {"feedparser", "markdown_it", "mdit_py_plugins", "msgspec", "selectolax"}),
     "cards": (CORE, {"jinja2", "markdown_it", "markupsafe", "pylatexenc"}),
     "pictures": (CORE, {"PIL", "resvg_py", "ziamath"}),
-    "sources": (CORE | {"bot.ports", "bot.reading"}, {"anyio", "httpx", "stamina"}),
-    "feishu": (CORE | {"bot.ports"}, {"httpx", "msgspec", "stamina", "Crypto", "lark_oapi", "websockets"}),
+    "sources": (CORE | {"bot.ports", "bot.reading", "bot.tls"}, {"anyio", "httpx", "stamina"}),
+    "feishu": (CORE | {"bot.ports", "bot.tls"}, {"httpx", "msgspec", "stamina", "Crypto", "lark_oapi", "websockets"}),
     "store": (CORE | {"bot.ports"}, {"sqlalchemy", "alembic", "anyio", "msgspec", "stamina"}),
     "sandbox": (
-        {"bot.feishu.signature", "bot.feishu.codes", "bot.feishu.frames"},
+        {"bot.feishu.signature", "bot.feishu.codes", "bot.feishu.frames", "bot.tls"},
         {"starlette", "httpx", "anyio", "msgspec", "jinja2", "markupsafe"},
     ),
     "services": (SERVICES | {"bot.reading.keys"}, {"anyio"}),
@@ -38,6 +38,7 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "settings": (CORE, {"msgspec"}),
     "config": (CORE | {"bot.settings"}, {"msgspec"}),
     "log": (set(), set()),
+    "tls": (set(), {"httpx"}),
     "serving": (CORE, {"uvicorn", "uvloop", "starlette"}),
     # Commands that need no service read and draw by themselves: digest check, card render.
     "cli": (
