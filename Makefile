@@ -36,7 +36,7 @@ test: install    ## everything
 bench: install   ## timings, printed as ratios
 	$(BIN)/python -m tests.bench
 
-campaign: install  ## prove the sender for long: make campaign NAME=kills (faults pace sharing restart disk million)
+campaign: install  ## prove for long: make campaign NAME=kills (faults pace sharing restart disk million clicks mutants strangers)
 	$(BIN)/python -m tests.campaign $(NAME)
 
 pictures: install  ## draw the cards that the README shows

@@ -1,9 +1,10 @@
 """Events and clicks at a steady rate while a push goes out: how soon they are answered, and whether all rows are right.
 
-python -m tests.campaign.clicks URL SHOTS RESULTS    sends them: in a process of its own, which reports its own lag
+python -m tests.campaign.clicks PORT SHOTS RESULTS    sends them: in a process of its own, which reports its own lag
 """
 
 import asyncio
+import contextlib
 import hashlib
 import math
 import random
@@ -15,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-import httpx
 import msgspec
 from sqlalchemy import select
 
@@ -26,6 +26,7 @@ from bot.store.tables import deliveries
 from tests.callbacks import Callbacks
 from tests.campaign import stage
 from tests.campaign.crowd import Crowd, Person, Shot, found
+from tests.campaign.lines import Line, request_of, status_of
 from tests.campaign.pacing import DEFAULTS, cpu_s
 from tests.integration.bot_process import NO_LIMITS, ROOT, bot_process, clean_environ
 from tests.integration.conftest import House
@@ -35,6 +36,7 @@ BUDGET_MS = 100.0
 PEOPLE = 1_000  # ten seconds pass between two wishes of one of them
 LEAD_S = 3.0  # from the first line of the sending process to its first request
 LONGEST_S = 600.0
+KEPT_S = 3.0  # the other end hangs up after five seconds of silence
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -46,23 +48,24 @@ class Result(msgspec.Struct, frozen=True):
     said: str
 
 
-async def shoot(url: str, shots: Sequence[Shot], begins_at: float) -> list[Result]:
-    """Send each at its moment, however long the others take."""
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-    async with httpx.AsyncClient(base_url=url, limits=limits, timeout=60, trust_env=False) as http:
-        begins = time.monotonic() + begins_at - time.time()
+async def shoot(port: int, shots: Sequence[Shot], begins_at: float) -> list[Result]:
+    """Send each at its moment, however long the others take. By hand: a client library would need a core of its own."""
+    idle: list[tuple[float, Line]] = []  # since when; the last one for the shortest time
+    begins = time.monotonic() + begins_at - time.time()
 
-        async def one(shot: Shot) -> Result:
-            await asyncio.sleep(begins + shot.due_s - time.monotonic())
-            sent_s, status, said = time.monotonic() - begins, 0, b""
-            try:
-                answer = await http.post(shot.path, content=shot.body, headers=shot.headers)
-                status, said = answer.status_code, answer.content
-            except httpx.HTTPError:
-                pass
-            return Result(sent_s, time.monotonic() - begins, status, hashlib.sha256(said).hexdigest())
+    async def one(shot: Shot) -> Result:
+        request = request_of(shot.path, shot.headers.items(), shot.body)
+        await asyncio.sleep(begins + shot.due_s - time.monotonic())
+        sent_s, head, said = time.monotonic() - begins, b"", b""
+        with contextlib.suppress(OSError, EOFError):
+            since, line = idle.pop() if idle else (-math.inf, None)
+            if line is None or time.monotonic() - since > KEPT_S:
+                line = await Line.to(port)
+            _, head, said = await line.ask(request)
+            idle.append((time.monotonic(), line))
+        return Result(sent_s, time.monotonic() - begins, status_of(head), hashlib.sha256(said).hexdigest())
 
-        return await asyncio.gather(*map(one, shots))
+    return await asyncio.gather(*map(one, shots))
 
 
 def at(share: float, values: Sequence[float]) -> float:
@@ -91,11 +94,11 @@ def a_crowd(house: House, begins_at: float) -> Crowd:
     return Crowd(people, Callbacks(house.settings.feishu), begins_at, random.Random(SEED))
 
 
-async def sent(url: str, shots: Sequence[Shot], begins_at: float, folder: Path) -> list[Result]:
+async def sent(port: int, shots: Sequence[Shot], begins_at: float, folder: Path) -> list[Result]:
     """By another process."""
     plan, results = folder / "shots", folder / "results"
     plan.write_bytes(msgspec.json.encode((begins_at, shots)))
-    command = [sys.executable, "-m", "tests.campaign.clicks", url, str(plan), str(results)]
+    command = [sys.executable, "-m", "tests.campaign.clicks", str(port), str(plan), str(results)]
     process = await asyncio.create_subprocess_exec(*command, env=clean_environ(), cwd=ROOT)
     assert await process.wait() == 0
     return msgspec.json.decode(results.read_bytes(), type=list[Result])
@@ -164,12 +167,11 @@ async def campaign(kind: str, seconds: int, per_s: float, receivers: int, *, ful
         async with stage.stage(store, limits=not full_speed, delivery=delivery) as (house, config):
             people, log = house.people(receivers), config.with_name("log")
             async with bot_process(config, log=log) as process:
-                url = f"http://127.0.0.1:{house.bot_port}"
-                await until_ready(url)
+                await until_ready(house.bot_port)
                 crowd = a_crowd(house, time.time() + LEAD_S)
                 shots = crowd.shots(round(seconds * per_s), per_s)
                 async with asyncio.TaskGroup() as tasks:
-                    sending = tasks.create_task(sent(url, shots, crowd.begins_at, config.parent))
+                    sending = tasks.create_task(sent(house.bot_port, shots, crowd.begins_at, config.parent))
                     await asyncio.sleep(crowd.begins_at - time.time())
                     used_s = cpu_s(process.pid)
                     await stage.plan(house)
@@ -182,24 +184,24 @@ async def campaign(kind: str, seconds: int, per_s: float, receivers: int, *, ful
             return Case(house, crowd, shots, sending.result(), people, busy).report(kind) and is_alive
 
 
-async def until_ready(url: str) -> None:
+async def until_ready(port: int) -> None:
     """Wait until the bot serves."""
-    async with httpx.AsyncClient(base_url=url, trust_env=False) as http, asyncio.timeout(30):
+    async with asyncio.timeout(30):
         while True:
             try:
-                await http.get("/readyz")
-            except httpx.ConnectError:
+                (await Line.to(port)).close()
+            except ConnectionError:
                 await asyncio.sleep(0.05)
             else:
                 return
 
 
-def main(url: str, plan: str, results: str) -> None:
+def main(port: str, plan: str, results: str) -> None:
     """The sending process."""
     begins_at, shots = msgspec.json.decode(Path(plan).read_bytes(), type=tuple[float, list[Shot]])
 
     async def send() -> None:
-        done.extend(await shoot(url, shots, begins_at))
+        done.extend(await shoot(int(port), shots, begins_at))
 
     done: list[Result] = []
     run(send())

@@ -5,7 +5,7 @@ import random
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import click
@@ -17,6 +17,7 @@ from bot.store.engine import Transaction
 from tests.callback_mutants import FAMILIES, KNOWN_CHAT, READER, Mutant, Nature, broken_padding
 from tests.callbacks import Callbacks
 from tests.campaign import stage
+from tests.campaign.lines import Line, request_of, status_of
 from tests.integration.conftest import House
 from tests.integration.test_health import process, scrape
 
@@ -49,18 +50,11 @@ def dump(tx: Transaction) -> Dump:
     }
 
 
-def request_of(path: str, headers: Sequence[tuple[str, str]], body: bytes, *, close: bool = True) -> bytes:
-    """The bytes of a request; values of headers may be what no client library would send."""
-    lines = [f"POST {path} HTTP/1.1", "Host: bot", f"Content-Length: {len(body)}", *(["Connection: close"] * close)]
-    lines += [f"{name}: {value}" for name, value in headers]
-    return "\r\n".join([*lines, "", ""]).encode() + body
-
-
 async def asked(port: int, mutant: Mutant) -> tuple[int, bytes]:
     """Status and body of the answer; status 0 for none."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
-        writer.write(mutant.raw or request_of(mutant.path, mutant.headers, mutant.body))
+        writer.write(mutant.raw or request_of(mutant.path, mutant.headers, mutant.body, close=True))
         if mutant.raw:
             writer.write_eof()  # nothing more will come: whoever waits for it may hang up
         head, _, body = (await reader.read()).partition(b"\r\n\r\n")
@@ -68,7 +62,7 @@ async def asked(port: int, mutant: Mutant) -> tuple[int, bytes]:
         return 0, b""
     finally:
         writer.close()
-    return (int(head.split(b" ", 2)[1]) if head else 0), body
+    return status_of(head), body
 
 
 async def prepare(house: House) -> None:
@@ -155,7 +149,7 @@ def rivals(callbacks: Callbacks, chance: random.Random) -> list[Rivals]:
         if signed == "wrongly":
             headers["X-Lark-Signature"] = headers["X-Lark-Signature"][::-1]
         kept = list(headers.items()) if signed != "not" else []
-        return request_of("/feishu/events", kept, body, close=False)
+        return request_of("/feishu/events", kept, body)
 
     return [
         Rivals(
@@ -176,34 +170,18 @@ def rivals(callbacks: Callbacks, chance: random.Random) -> list[Rivals]:
     ]
 
 
-class Line:
-    """A connection that is kept, so that only the answers differ in time."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
-
-    async def ask(self, request: bytes) -> tuple[float, bytes]:
-        """Microseconds, and the answer but for its date."""
-        started = time.perf_counter()
-        self._writer.write(request)
-        head = await self._reader.readuntil(b"\r\n\r\n")
-        took_us = 1e6 * (time.perf_counter() - started)
-        lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"date:")]
-        length = next(int(line.split(b":")[1]) for line in lines if line.lower().startswith(b"content-length:"))
-        return took_us, b"\r\n".join(lines) + await self._reader.readexactly(length)
-
-
 async def compared(port: int, pair: Rivals, samples: int, chance: random.Random) -> tuple[float, float, int]:
     """By how much the medians differ, and how much those of two halves of one kind do; how many answers there are."""
-    line = Line(*await asyncio.open_connection("127.0.0.1", port))
+    line = await Line.to(port)
     times: tuple[list[float], list[float]] = ([], [])
     said = set()
     requests = [(which, make()) for _ in range(samples) for which, make in enumerate((pair.one, pair.other))]
     chance.shuffle(requests)
     for which, request in requests:
-        took_us, answer = await line.ask(request)
-        times[which].append(took_us)
-        said.add(answer)
+        took_s, *answer = await line.ask(request)
+        times[which].append(1e6 * took_s)
+        said.add(tuple(answer))
+    line.close()
     apart = abs(statistics.median(times[0]) - statistics.median(times[1]))
     halves = []
     for number in range(SPLITS):

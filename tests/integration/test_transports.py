@@ -23,7 +23,7 @@ from bot.sandbox.faults import Fault
 from bot.serving import listen, serving
 from bot.store.engine import Transaction
 from bot.store.tables import audit, deliveries, inbox, subscribers, subscriptions
-from tests.campaign import stage
+from tests.campaign import stage, strangers
 from tests.integration.conftest import SERIES, House, on_both, until
 from tests.integration.test_link import RECEIVED, Service, next_delivery
 
@@ -333,3 +333,13 @@ async def test_a_link_that_finds_no_address_comes_back_and_the_day_goes_on(house
     assert left(day) == Rows(SUBSCRIPTIONS, CHANGES, TOLD)
     assert len(house.sandbox.faults.met) == (fault.times or 0) * day.events
     assert house.sandbox.pusher.given_up == []
+
+
+async def test_an_app_of_the_official_sdk_hears_all_that_our_platform_says_over_http(house):
+    """A stranger to our code: its dispatcher takes our events, clicks and challenge, and we answer that as it does."""
+    found, answer = await strangers.python_sdk(house)
+    async with house.bot():
+        ours = await strangers.answer_to_a_challenge(house)
+
+    assert [what for what, good in found.accepted.items() if not good] == []
+    assert ours == answer

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -422,6 +423,18 @@ async def test_an_acknowledgement_that_is_not_the_pushed_frame_is_none():
 
         assert opened.result().answered is False
         assert len(rig.sandbox.world.violations) == 3
+
+
+async def test_the_ways_of_the_official_node_sdk_are_the_apps_good_right():
+    """It takes app ids of one shape only, and gives a log id back as a double holds it."""
+    async with running() as rig, rig.link() as client:
+        opening = asyncio.create_task(rig.sandbox.client.open_bot_chat(rig.reader()[0]))
+        frame = await client.hear()
+        await client.acknowledge(replace(frame, log_id=int(float(frame.log_id))))
+
+        assert (await opening).answered is True
+        assert rig.sandbox.world.violations == []
+    assert re.fullmatch(r"cli_[0-9a-fA-F]{16}", APP.app_id)
 
 
 async def test_faults_of_connections_are_scripted_over_the_control_api():
