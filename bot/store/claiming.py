@@ -36,6 +36,12 @@ from bot.store.tables import cards, deliveries, pauses
 # Receivers of a card that are looked at for one that may go now. Before its first part is out nobody is next for a
 # second one, and looking through a hundred thousand would tell no more.
 LOOKED_AT = 500
+_ANSWER = (
+    select(deliveries.c.id)
+    .where(deliveries.c.status == PENDING, deliveries.c.push_id.is_(None), deliveries.c.lane == Lane.SINGLE)
+    .where(deliveries.c.not_before <= bindparam("now"))
+    .limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +64,14 @@ def claim(tx: Transaction, limit: int, now: datetime, *, pushed: bool = True) ->
     """Take up to `limit` due deliveries under a lease. At most one per receiver, its oldest: order is kept.
 
     A card that nobody has got yet goes to one receiver alone: a refused one must not be burnt on everybody.
-    `pushed` False: only answers to people.
+    Answers to people come first: who has pressed a button does not wait for a push to end. `pushed` False: no others.
     """
+    if pushed and tx.execute(_ANSWER, {"now": now}).first() and (answers := _claim(tx, limit, now, pushed=False)):
+        return answers
+    return _claim(tx, limit, now, pushed=pushed)
+
+
+def _claim(tx: Transaction, limit: int, now: datetime, *, pushed: bool) -> list[Claimed]:
     canaries = _canaries(tx, now, pushed=pushed)
     unproven = select(cards.c.id).where(cards.c.proven_at.is_(None))
     is_safe = deliveries.c.card_id.not_in(unproven) | deliveries.c.id.in_(canaries)

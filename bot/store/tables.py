@@ -189,6 +189,9 @@ deliveries = Table(
     Column("created_at", Instant, nullable=False),
     # The last columns spare a look at the row: a whole push may have to be passed over, unproven or stopped.
     partial_index("ix_deliveries_due", "lane", "not_before", "id", "card_id", "push_id", where="status = 'pending'"),
+    partial_index(
+        "ix_deliveries_answers", "lane", "not_before", "id", "card_id", where="status = 'pending' AND push_id IS NULL"
+    ),
     # who is to prove a card
     partial_index("ix_deliveries_waiting", "card_id", "not_before", "id", "push_id", where="status = 'pending'"),
     partial_index("ix_deliveries_leased", "lease_until", where="status = 'sending'"),

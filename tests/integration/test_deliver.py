@@ -1,5 +1,6 @@
 """Publishing and delivering against the sandbox: every receiver exactly once, whatever goes wrong."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -8,7 +9,7 @@ from bot.domain.delivery import Status
 from bot.domain.errors import UsageError
 from bot.sandbox.faults import Fault
 from bot.services import manage
-from bot.store import editions, ledger, pauses, subscribers
+from bot.store import editions, ledger, outbox, pauses, subscribers
 from tests.builders import make_digest
 from tests.integration.conftest import SERIES, House, make_house, until
 
@@ -44,6 +45,25 @@ async def test_each_subscriber_gets_each_part_once_and_in_order(house):
         assert len(parts) > 1
         for number, content in enumerate(parts, 1):
             assert f"{number}/{len(parts)}" in content
+
+
+async def test_an_answer_does_not_wait_for_a_push_to_end(tmp_path):
+    """Nor for its receiver's own copy: a hundred thousand others may come before that."""
+    async with make_house(tmp_path, delivery={"per_second": 10, "per_minute": 600}) as house:
+        last = house.people(80)[-1]
+        await publish(house)
+        async with house.bot():
+            await until(lambda: statuses(house).get(Status.SENT, 0) > 1)
+            house.store.write_now(answer, last, datetime.now(UTC))
+            await until(lambda: len(house.cards_to(last.id)) == 1)
+
+            assert "回答" in house.cards_to(last.id)[0].content
+            assert statuses(house)[Status.PENDING] > 0
+
+
+def answer(tx, receiver, now) -> None:
+    card = {"schema": "2.0", "body": {"elements": [{"tag": "markdown", "content": "回答"}]}}
+    outbox.enqueue(tx, "an answer", receiver, editions.save_notice(tx, json.dumps(card, ensure_ascii=False), now), now)
 
 
 async def test_publishing_twice_changes_nothing(house):

@@ -1,4 +1,4 @@
-"""each lane finds its own due rows without passing over the other's."""
+"""each lane finds its own due rows without passing over the other's, and answers to people before all pushes."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,3 +13,5 @@ def upgrade() -> None:
     op.drop_index("ix_deliveries_due", "deliveries")
     columns, pending = ["lane", "not_before", "id", "card_id", "push_id"], sa.text("status = 'pending'")
     op.create_index("ix_deliveries_due", "deliveries", columns, sqlite_where=pending, postgresql_where=pending)
+    columns, answers = ["lane", "not_before", "id", "card_id"], sa.text("status = 'pending' AND push_id IS NULL")
+    op.create_index("ix_deliveries_answers", "deliveries", columns, sqlite_where=answers, postgresql_where=answers)
